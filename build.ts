@@ -39,6 +39,24 @@ export const page: string;
 export const files: readonly WebFile[];
 `;
 
+/** The end of the types that the compiler writes. It declares a function that only other bindings have, and leaves the memory out. */
+const INSTANTIATE = /\/\*\* Instantiates the compiled [\s\S]*$/;
+/** The types of the module that stand in its place. */
+const KERNEL_TYPES = `/** The exports of kernels.wasm. */
+export type KernelExports = typeof __AdaptedExports;
+/** The imports that kernels.wasm needs. */
+export interface KernelImports {
+  readonly env: {
+    /** The memory of the caller: at least one page, and room for the columns. */
+    readonly memory: WebAssembly.Memory;
+  };
+  readonly 'decimal-writer': {
+    /** Writes the text of a number in ASCII at \`out\`, and returns the offset after it. Only writeNumbers and writeRows call it. */
+    readonly writeRare: (value: number, digits: number, out: number) => number;
+  };
+}
+`;
+
 const steps: Record<string, () => void | Promise<void>> = { kernels, web, binary };
 
 const named = process.argv.slice(2);
@@ -49,17 +67,27 @@ const isWanted = (name: string) => named.length === 0 || named.includes(name);
 await Promise.all(['kernels', 'web'].filter(isWanted).map((name) => steps[name]!()));
 if (isWanted('binary')) await binary();
 
-/** Compiles assembly/ to build/kernels.wasm and its types. Does nothing if the existing files were built from the same sources. */
+/**
+ * Compiles assembly/ to build/kernels.wasm and its types, and puts the package of the kernels into build/kernels (docs/kernels.md). Does
+ * nothing if the existing files were built from the same sources.
+ */
 async function kernels(): Promise<void> {
+  const dir = join(ROOT, 'build/kernels');
   const outputs = ['kernels.d.ts', 'kernels.wasm'].map((name) => join(ROOT, 'build', name));
   const stamp = join(ROOT, 'build/kernels.stamp');
-  const sources = readdirSync(join(ROOT, 'assembly')).toSorted();
+  const sources = readdirSync(join(ROOT, 'assembly'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => extname(name) !== '')
+    .toSorted();
   const digest = digestOf([
     'asconfig.json',
+    'build.ts',
+    'package.json',
     'node_modules/assemblyscript/package.json',
+    'docs/kernels.md',
+    'LICENSE',
     ...sources.map((name) => `assembly/${name}`),
   ]);
-  if ([...outputs, stamp].every((file) => existsSync(file)) && readFileSync(stamp, 'utf8') === digest) return;
+  if ([...outputs, dir, stamp].every((file) => existsSync(file)) && readFileSync(stamp, 'utf8') === digest) return;
 
   const started = performance.now();
   // Built in a temporary folder and then renamed, so that another build or a server sees the old file or the new one, never a partial file.
@@ -70,6 +98,32 @@ async function kernels(): Promise<void> {
       { cwd: ROOT, stderr: 'pipe' },
     );
     if ((await compiler.exited) !== 0) fail(`assembly/ does not compile\n${await compiler.stderr.text()}`);
+    const [types, wasm] = outputs.map((output) => join(aside, basename(output)));
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const code = Buffer.concat([readFileSync(wasm!), customSection('version', version)]);
+    writeFileSync(wasm!, code);
+    const declared = readFileSync(types!, 'utf8');
+    if (!INSTANTIATE.test(declared)) fail('the types of the kernels have another form');
+    writeFileSync(
+      types!,
+      declared.replace(INSTANTIATE, () => KERNEL_TYPES),
+    );
+
+    mkdirSync(dir, { recursive: true });
+    const own = JSON.parse(readFileSync(join(ROOT, 'assembly/package/package.json'), 'utf8'));
+    const contents: Record<string, string | Buffer> = {
+      'kernels.js': readFileSync(join(ROOT, 'assembly/package/kernels.js')),
+      'kernels.d.ts': readFileSync(join(ROOT, 'assembly/package/kernels.d.ts')),
+      'exports.d.ts': readFileSync(types!),
+      'kernels.wasm': code,
+      'package.json': `${JSON.stringify({ ...own, version }, null, 2)}\n`,
+      'README.md': readFileSync(join(ROOT, 'docs/kernels.md')),
+      LICENSE: readFileSync(join(ROOT, 'LICENSE')),
+    };
+    for (const [name, content] of Object.entries(contents)) {
+      writeFileSync(join(aside, 'part'), content);
+      renameSync(join(aside, 'part'), join(dir, name));
+    }
     for (const output of outputs) renameSync(join(aside, basename(output)), output);
     writeFileSync(join(aside, 'stamp'), digest);
     renameSync(join(aside, 'stamp'), stamp);
@@ -248,6 +302,14 @@ function binary(): void {
   );
   if (exitCode !== 0) fail(`src/ does not compile\n${stderr.toString()}`);
   report('build/zomma written', started);
+}
+
+/** Returns a custom section of a WebAssembly module: its number 0, its length, the length of its name, its name and its text. */
+function customSection(name: string, text: string): Buffer {
+  const content = Buffer.from(`${String.fromCharCode(name.length)}${name}${text}`, 'latin1');
+  // A longer section would have its length in several bytes.
+  if (content.length > 127) fail(`the section ${name} is longer than 127 bytes`);
+  return Buffer.from([0, content.length, ...content]);
 }
 
 /** Reports a completed step on stderr. stdout is reserved for output that programs read. */

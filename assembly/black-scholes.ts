@@ -34,20 +34,21 @@ const VEGA: usize = <usize>BlackScholesColumn.vega * COLUMN;
 const VANNA: usize = <usize>BlackScholesColumn.vanna * COLUMN;
 const VOLGA: usize = <usize>BlackScholesColumn.volga * COLUMN;
 // Columns of intermediate values.
+const SCRATCH: usize = <usize>BlackScholesColumn.scratch * COLUMN;
 /** The legs: S e^(-qT) and K e^(-rT). */
-const SPOT_NOW: usize = 23 * COLUMN;
-const STRIKE_NOW: usize = 24 * COLUMN;
+const SPOT_NOW: usize = SCRATCH;
+const STRIKE_NOW: usize = SCRATCH + 1 * COLUMN;
 /** sqrt(T). */
-const ROOT_TIME: usize = 25 * COLUMN;
-const D1: usize = 26 * COLUMN;
-const D2: usize = 27 * COLUMN;
+const ROOT_TIME: usize = SCRATCH + 2 * COLUMN;
+const D1: usize = SCRATCH + 3 * COLUMN;
+const D2: usize = SCRATCH + 4 * COLUMN;
 /** 1 / s. */
-const PER_DEVIATION: usize = 28 * COLUMN;
+const PER_DEVIATION: usize = SCRATCH + 5 * COLUMN;
 /** The density term that both legs share: S e^(-qT) phi(d1) = K e^(-rT) phi(d2). */
-const SHARED: usize = 29 * COLUMN;
+const SHARED: usize = SCRATCH + 6 * COLUMN;
 /** The smaller side of each leg: S e^(-qT) N(-|d1|) for spot, and K e^(-rT) N(-|d2|) for the strike. */
-const SPOT_TAIL: usize = 30 * COLUMN;
-const STRIKE_TAIL: usize = 31 * COLUMN;
+const SPOT_TAIL: usize = SCRATCH + 7 * COLUMN;
+const STRIKE_TAIL: usize = SCRATCH + 8 * COLUMN;
 // The following values use columns whose own values are not computed yet, or are no longer needed. RATE_EXPONENT, DIVIDEND_EXPONENT,
 // SQUARE_EXPONENT and QUOTIENT take two columns each. These columns hold intermediate values of exponentials and of a logarithm. One pass
 // computes the first half of an exponential or a logarithm, and a later pass the second half.
@@ -72,9 +73,10 @@ const THETA_DECAY: usize = SHARED;
  *
  * The kernel has no branches and computes in passes over the rows. A processor looks about two hundred instructions ahead. So in a short
  * pass, the processor computes many rows at once. In a long pass, the processor would wait for dependent results of one row. Splitting each
- * exponential and logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json:
- * shrinkLevel). A function loads its constants once, at its start. If all passes were one function, its constants would not fit into the
- * registers.
+ * exponential and logarithm into two halves saved a quarter of the whole time. The option `shrinkLevel` (asconfig.json) is 1. With 0, the
+ * compiler would merge the passes into one function. A function loads its constants once, at its start, and those of all passes do not fit
+ * into the registers. With 2, the compiler would leave the short functions of lanes.ts as calls. JavaScriptCore and new versions of V8
+ * replace these calls by the instructions, but other engines do not, and take four times as long.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {

@@ -3,8 +3,14 @@
  * enumerations, because both the AssemblyScript compiler and `src/math` read the file.
  */
 
+/** The block that every kernel needs. */
+export enum Block {
+  /** The number of columns of a block. A kernel also writes to columns that have no name here, so the block must have room for all of them. */
+  columns = 32,
+}
+
 /**
- * The columns of `blackScholes` and `blackScholesPair`. The two discounts are inputs if `discounted` is true. The last five columns belong
+ * The columns of `blackScholes` and `blackScholesPair`. The two discounts are inputs if `discounted` is true. The five columns from `putPrice` on belong
  * to the put of a pair, and only `blackScholesPair` writes these columns.
  */
 export enum BlackScholesColumn {
@@ -31,6 +37,8 @@ export enum BlackScholesColumn {
   putTheta,
   putRho,
   putCharm,
+  /** The kernel stores intermediate values in this column and in all that follow. */
+  scratch,
 }
 
 /**
@@ -70,6 +78,8 @@ export enum ImpliedVolatilityColumn {
   rate,
   dividend,
   iv,
+  /** The kernel stores intermediate values in this column and in all that follow. */
+  scratch,
 }
 
 /** The columns of `merton` and `mertonProbabilities`. `mertonProbabilities` writes only `probAbove` and `probBelow`. */
@@ -87,6 +97,8 @@ export enum MertonColumn {
   probBelow,
   call,
   put,
+  /** The kernel stores intermediate values in this column and in all that follow. */
+  scratch,
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   LOW,
   MONEYNESS,
   MONEYNESS_LOW,
+  SCRATCH,
   SECOND,
   STATUS,
   TTE,
@@ -42,20 +43,20 @@ const TAYLOR_DEGREE: f64 = 17.0;
 const STEP_SMALL: f64 = 1e-4;
 
 /** The numbers a and b, and Mills' ratios M(|a|) and M(|b|). */
-const A: usize = 23 * COLUMN;
-const B: usize = 24 * COLUMN;
-const MILLS_A: usize = 25 * COLUMN;
-const MILLS_B: usize = 26 * COLUMN;
+const A: usize = SCRATCH + 15 * COLUMN;
+const B: usize = SCRATCH + 16 * COLUMN;
+const MILLS_A: usize = SCRATCH + 17 * COLUMN;
+const MILLS_B: usize = SCRATCH + 18 * COLUMN;
 /** M(z). */
-const MILLS_Z: usize = 27 * COLUMN;
+const MILLS_Z: usize = SCRATCH + 19 * COLUMN;
 /** The difference M(a) - M(b) in near rows. */
-const DIFFERENCE: usize = 28 * COLUMN;
+const DIFFERENCE: usize = SCRATCH + 20 * COLUMN;
 /** The value part / phi(a) in rows that are solved for part, and -rest / phi(a) in rows that are solved for rest. */
-const SIGNED_VALUE: usize = 29 * COLUMN;
+const SIGNED_VALUE: usize = SCRATCH + 21 * COLUMN;
 /** The logarithm of the target minus the logarithm of the present value. */
 const ERROR: usize = MILLS_A;
 /** -M'(z). */
-const SLOPE_Z: usize = 30 * COLUMN;
+const SLOPE_Z: usize = SCRATCH + 22 * COLUMN;
 /**
  * Two lists of pairs of rows, in LISTS bytes, beginning at FAR. An entry is the address of a pair, in four bytes. The list of far pairs
  * grows upward from the start, and the list of near pairs grows downward from the end. For the last rows of a block, the lists extend into

@@ -5,6 +5,7 @@
  * on this row.
  */
 import { BLOCK_ROWS, COLUMN } from './block';
+import { Block } from './columns';
 
 export { blackScholes, blackScholesPair } from './black-scholes';
 export { readColumn, readNumbers } from './decimal-reader';
@@ -46,4 +47,9 @@ export function blockRows(): i32 {
 /** Returns the distance between two adjacent columns of a block, bytes. */
 export function columnBytes(): usize {
   return COLUMN;
+}
+
+/** Returns the number of columns for which a block must have room. Kernels also write to columns that are neither inputs nor outputs. */
+export function blockColumns(): i32 {
+  return Block.columns;
 }

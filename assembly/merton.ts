@@ -45,22 +45,23 @@ const PROB_BELOW: usize = <usize>MertonColumn.probBelow * COLUMN;
 const CALL: usize = <usize>MertonColumn.call * COLUMN;
 const PUT: usize = <usize>MertonColumn.put * COLUMN;
 // Columns of intermediate values for each row.
+const SCRATCH: usize = <usize>MertonColumn.scratch * COLUMN;
 /** The legs: K e^(-rT) in cash, and S e^(-qT) in spot. */
-const STRIKE_NOW: usize = 13 * COLUMN;
-const SPOT_NOW: usize = 14 * COLUMN;
+const STRIKE_NOW: usize = SCRATCH;
+const SPOT_NOW: usize = SCRATCH + 1 * COLUMN;
 /** The expected number of jumps: l T for the leg in cash, and l (1 + k) T for the leg in spot. */
-const JUMPS: usize = 15 * COLUMN;
-const JUMPS_IN_SPOT: usize = 16 * COLUMN;
+const JUMPS: usize = SCRATCH + 2 * COLUMN;
+const JUMPS_IN_SPOT: usize = SCRATCH + 3 * COLUMN;
 /** v^2 T. */
-const VARIANCE: usize = 17 * COLUMN;
+const VARIANCE: usize = SCRATCH + 4 * COLUMN;
 /** k until the pass `jumps`, and x from this pass on. */
-const MONEYNESS: usize = 18 * COLUMN;
+const MONEYNESS: usize = SCRATCH + 5 * COLUMN;
 /** The parts of the legs for n = 0. Each part is the leg times the leg's probability of no jump. */
-const STRIKE_PART: usize = 19 * COLUMN;
-const SPOT_PART: usize = 20 * COLUMN;
+const STRIKE_PART: usize = SCRATCH + 6 * COLUMN;
+const SPOT_PART: usize = SCRATCH + 7 * COLUMN;
 /** Intermediate values of logarithms and exponentials, two columns each: one pass computes the first half, a later pass the second half. */
-const FIRST: usize = 21 * COLUMN;
-const SECOND: usize = 23 * COLUMN;
+const FIRST: usize = SCRATCH + 8 * COLUMN;
+const SECOND: usize = SCRATCH + 10 * COLUMN;
 
 /** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
 const STRIP: i32 = 64;
@@ -69,7 +70,7 @@ const STRIP: i32 = 64;
  * one term for each n. A field has one slot for each row of the strip. A slot has two lanes with one double each: a value of the row for
  * the term n, and the same value for the term n + 1.
  */
-const TERMS: usize = 25 * COLUMN;
+const TERMS: usize = SCRATCH + 12 * COLUMN;
 /** The number of bytes from one field to the next: the slots of the field and one cache line. */
 const SLOTS: usize = 64 * 16 + 64;
 /** x. */

@@ -14,6 +14,7 @@ import {
   PART,
   PRICE,
   RATE,
+  SCRATCH,
   SECOND,
   SPOT,
   STATUS,
@@ -29,16 +30,16 @@ const CLOSE: f64 = 0.34;
 const SCALE: f64 = 4294967296.0 * 4294967296.0;
 
 /** Two columns with intermediate values of a logarithm. One pass computes the first half, and a later pass the second half. */
-const THIRD: usize = 21 * COLUMN;
-const SPOT_NOW: usize = 23 * COLUMN;
-const STRIKE_NOW: usize = 24 * COLUMN;
-const QUOTIENT_ERROR: usize = 25 * COLUMN;
+const THIRD: usize = SCRATCH + 13 * COLUMN;
+const SPOT_NOW: usize = SCRATCH + 15 * COLUMN;
+const STRIKE_NOW: usize = SCRATCH + 16 * COLUMN;
+const QUOTIENT_ERROR: usize = SCRATCH + 17 * COLUMN;
 const EXCESS: usize = QUOTIENT_ERROR;
-const TIME_VALUE: usize = 26 * COLUMN;
+const TIME_VALUE: usize = SCRATCH + 18 * COLUMN;
 /** The smaller leg minus the time value. */
-const REST: usize = 27 * COLUMN;
+const REST: usize = SCRATCH + 19 * COLUMN;
 /** The smaller leg. */
-const LEAST: usize = 28 * COLUMN;
+const LEAST: usize = SCRATCH + 20 * COLUMN;
 
 /**
  * Computes the inputs of an implied volatility: x = |ln(F / K)|, part (the time value as a share of the smaller leg), ln(part) and

@@ -15,23 +15,24 @@ export const DIVIDEND: usize = <usize>ImpliedVolatilityColumn.dividend * COLUMN;
 // Output.
 export const IV: usize = <usize>ImpliedVolatilityColumn.iv * COLUMN;
 // Intermediate values.
+export const SCRATCH: usize = <usize>ImpliedVolatilityColumn.scratch * COLUMN;
 /** x. */
-export const MONEYNESS: usize = 8 * COLUMN;
+export const MONEYNESS: usize = SCRATCH;
 /** part, ln(part) and ln(rest). */
-export const PART: usize = 9 * COLUMN;
-export const LN_PART: usize = 10 * COLUMN;
-export const LN_REST: usize = 11 * COLUMN;
+export const PART: usize = SCRATCH + 1 * COLUMN;
+export const LN_PART: usize = SCRATCH + 2 * COLUMN;
+export const LN_REST: usize = SCRATCH + 3 * COLUMN;
 /** The present approximation of s. */
-export const DEVIATION: usize = 12 * COLUMN;
+export const DEVIATION: usize = SCRATCH + 4 * COLUMN;
 /** The lower and the upper bound of s. */
-export const LOW: usize = 13 * COLUMN;
-export const HIGH: usize = 14 * COLUMN;
+export const LOW: usize = SCRATCH + 5 * COLUMN;
+export const HIGH: usize = SCRATCH + 6 * COLUMN;
 /** A mask that is set in rows whose s is not accurate yet. */
-export const UNSOLVED: usize = 15 * COLUMN;
+export const UNSOLVED: usize = SCRATCH + 7 * COLUMN;
 /** 1 if the row has an s to solve for. Otherwise, the result of the row: 0 or NaN. */
-export const STATUS: usize = 16 * COLUMN;
+export const STATUS: usize = SCRATCH + 8 * COLUMN;
 /** Intermediate values of logarithms and exponentials, two columns each: one pass computes the first half, a later pass the second half. */
-export const FIRST: usize = 17 * COLUMN;
-export const SECOND: usize = 19 * COLUMN;
+export const FIRST: usize = SCRATCH + 9 * COLUMN;
+export const SECOND: usize = SCRATCH + 11 * COLUMN;
 /** The rounding error of MONEYNESS: the exact value minus the stored value. */
-export const MONEYNESS_LOW: usize = 22 * COLUMN;
+export const MONEYNESS_LOW: usize = SCRATCH + 14 * COLUMN;

@@ -1,7 +1,19 @@
 import { COLUMN, PAIR } from './block';
 import { add, atLeast, atMost, choose, div, half, mul, one, step, sub, times } from './lanes';
 import { Logarithm } from './log';
-import { DEVIATION, FIRST, HIGH, LN_PART, LN_REST, LOW, MONEYNESS, PART, STATUS, UNSOLVED } from './volatility-columns';
+import {
+  DEVIATION,
+  FIRST,
+  HIGH,
+  LN_PART,
+  LN_REST,
+  LOW,
+  MONEYNESS,
+  PART,
+  SCRATCH,
+  STATUS,
+  UNSOLVED,
+} from './volatility-columns';
 
 const LN_2: f64 = 0.6931471805599453;
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
@@ -19,8 +31,8 @@ const V1: f64 = -0.4853;
 const V2: f64 = 0.25878;
 
 /** t. */
-const TARGET: usize = 23 * COLUMN;
-const Z: usize = 24 * COLUMN;
+const TARGET: usize = SCRATCH + 15 * COLUMN;
+const Z: usize = SCRATCH + 16 * COLUMN;
 
 /**
  * Guesses s = v sqrt(T) with an error of a few percent, and stores the guess in DEVIATION. The notation is the notation of

@@ -5,12 +5,20 @@ import { gammaFlip } from '../src/analytics/exposure/gamma-flip.ts';
 import type { Result, Runner } from '../src/bench/race.ts';
 import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../src/bench/workloads.ts';
 import { runToCompletion } from '../src/core/steps.ts';
-import { callPutGreeks, type GreekColumns, type GreekName, greeks } from '../src/math/black-scholes.ts';
+import {
+  callPutGreeks,
+  GREEKS,
+  type GreekColumns,
+  type GreekName,
+  greeks,
+  MARKET_UNITS,
+} from '../src/math/black-scholes.ts';
 import { gammaProfile, logLevels } from '../src/math/gamma-exposure.ts';
 import { impliedVolatility } from '../src/math/implied-volatility.ts';
 import { mertonProbabilities } from '../src/math/jump-diffusion.ts';
 import { indexChain } from './index-chain.ts';
 import { type Native, packed } from './native.ts';
+import { startNumpy } from './numpy.ts';
 import type { Peers } from './peers.ts';
 import { plainGammaProfile, plainGreeks, plainImpliedVolatility, plainMerton, tunedGammaProfile } from './plain.ts';
 import { type ChainLevels, plainLevels } from './plain-chain.ts';
@@ -45,13 +53,15 @@ export interface Target {
 
 const NAMES: readonly GreekName[] = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
 const AVX2 = 'C, AVX2, own algorithm';
-const QUANTLIB = 'QuantLib C++';
-const PLAIN = 'plain TypeScript';
+export const QUANTLIB = 'QuantLib C++';
+export const LETS_BE_RATIONAL = "Let's Be Rational (C++)";
+const NUMPY = 'numpy and scipy';
+export const PLAIN = 'plain TypeScript';
 
 /** Returns all contests. `size` bounds the number of options. The native code and the npm libraries that are missing have no runners. */
-export function contests(native: Native, peers: Peers, size: number): Contest[] {
+export function contests(native: Native, peers: Peers, size: number, numpy = startNumpy): Contest[] {
   return [
-    genericGreeks(native, size),
+    genericGreeks(native, size, numpy),
     pairGreeks(native, size),
     greeksOfPeers(peers, size),
     profile(native, Math.min(8192, 2 * size), 200),
@@ -61,8 +71,9 @@ export function contests(native: Native, peers: Peers, size: number): Contest[] 
   ];
 }
 
-function genericGreeks(native: Native, size: number): Contest {
+function genericGreeks(native: Native, size: number, numpy: typeof startNumpy): Contest {
   const options = distinctOptions(size);
+  const python = numpy(options);
   const exact = greeks(options);
   const input = packed(options);
   const output = new Float64Array(9 * size);
@@ -98,6 +109,25 @@ function genericGreeks(native: Native, size: number): Contest {
         tolerance: 1e-9,
         run: () => plainGreeks(options, plain),
       },
+      ...(python
+        ? [
+            {
+              name: NUMPY,
+              note: 'in a process of its own',
+              worstDifference: Math.max(
+                ...GREEKS.map((name, i) => {
+                  const market = python.answer.subarray(i * size, (i + 1) * size);
+                  // Cancellation loses digits far from the money. So differences are relative to the largest value of the column.
+                  const raw = market.map((each) => each / MARKET_UNITS[name]);
+                  return difference(raw, exact[name], new Float64Array(size).fill(largest(exact[name])));
+                }),
+              ),
+              tolerance: 1e-9,
+              run: python.run,
+              cpuNs: python.cpuNs,
+            },
+          ]
+        : []),
     ],
     targets: [
       { text: '<= 2.5x the time of C AVX2', against: AVX2, atMost: 2.5 },
@@ -244,7 +274,7 @@ function volatilities(native: Native, peers: Peers, size: number): Contest {
     run();
     return { name, note, worstDifference: difference(iv, exact), tolerance: 1e-5, run };
   };
-  const { quantlib } = native;
+  const { quantlib, letsBeRational } = native;
   return {
     title: `Implied volatility, ${size.toLocaleString('en-US')} distinct options out of the money, without dividends`,
     unit: 'option',
@@ -253,6 +283,9 @@ function volatilities(native: Native, peers: Peers, size: number): Contest {
       ours(() => impliedVolatility(asked)),
       ...(quantlib
         ? [entrant(QUANTLIB, 'blackFormulaImpliedStdDev to 1e-12', () => quantlib.impliedVolatility(size, input, iv))]
+        : []),
+      ...(letsBeRational
+        ? [entrant(LETS_BE_RATIONAL, 'two steps, to 1e-16', () => letsBeRational.impliedVolatility(size, input, iv))]
         : []),
       entrant(PLAIN, 'Newton on the price, bracketed, to 1e-14', () => plainImpliedVolatility(options, price, iv)),
       ...peers.impliedVolatility.map((peer) => entrant(peer.name, peer.note, () => peer.run(options, price, iv))),
@@ -324,18 +357,18 @@ function chainLevels(size: number): Contest {
   };
 }
 
-function columnsOf(size: number): Record<GreekName, Float64Array> {
+export function columnsOf(size: number): Record<GreekName, Float64Array> {
   return Object.fromEntries(NAMES.map((name) => [name, new Float64Array(size)])) as Record<GreekName, Float64Array>;
 }
 
 const largest = (column: Float64Array) => column.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
 
-function ours(run: () => unknown, note = ''): Entrant {
+export function ours(run: () => unknown, note = ''): Entrant {
   return { name: 'Zomma (WASM)', note, worstDifference: 0, tolerance: 0, run: () => void run() };
 }
 
 /** Returns the largest |a - b| / |scale|, with 1e-6 in place of smaller scales. Returns infinity if a value is NaN. */
-function difference(a: Float64Array, b: Float64Array, scale: Float64Array = b): number {
+export function difference(a: Float64Array, b: Float64Array, scale: Float64Array = b): number {
   let worst = 0;
   for (let i = 0; i < a.length; i++) {
     const off = Math.abs(a[i]! - b[i]!) / Math.max(Math.abs(scale[i]!), 1e-6);

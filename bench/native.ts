@@ -8,9 +8,8 @@ import type { OptionSet } from '../src/bench/workloads.ts';
 export interface Native {
   readonly avx2: (Greeks & Profile) | undefined;
   readonly libm: Greeks | undefined;
-  readonly quantlib:
-    | (Greeks & { impliedVolatility(count: number, input: Float64Array, iv: Float64Array): void })
-    | undefined;
+  readonly quantlib: (Greeks & Volatilities) | undefined;
+  readonly letsBeRational: Volatilities | undefined;
   /** The sources that could not be built, with the reasons. */
   readonly missing: readonly string[];
 }
@@ -24,11 +23,18 @@ interface Greeks {
   greeks(count: number, input: Float64Array, output: Float64Array): void;
 }
 
+interface Volatilities {
+  impliedVolatility(count: number, input: Float64Array, iv: Float64Array): void;
+}
+
 interface Profile {
   gammaProfile(count: number, input: Float64Array, levels: Float64Array, sums: Float64Array): void;
 }
 
-const FLAGS = ['-O3', '-march=native', '-shared', '-fPIC'];
+export const FLAGS = ['-O3', '-march=native', '-shared', '-fPIC'];
+/** The sources of Let's Be Rational, which no registry has. The variable names the folder with them, for example of github.com/vollib. */
+const RATIONAL_SOURCES = ['LetsBeRational.cpp', 'erf_cody.cpp', 'normaldistribution.cpp', 'rationalcubic.cpp'];
+const RATIONAL_FOLDER = 'ZOMMA_LETS_BE_RATIONAL';
 const GREEKS = { args: [FFIType.i64, FFIType.ptr, FFIType.ptr, FFIType.i64], returns: FFIType.void } as const;
 
 /**
@@ -53,11 +59,19 @@ export function buildNative(withQuantlib = true): Native {
   };
   const avx2 = hasAvx2() ? build('cc', 'avx2.c', []) : undefined;
   const libm = build('cc', 'libm.c', ['-lm']);
+  const rationalFolder = process.env[RATIONAL_FOLDER];
+  const rationalFiles = RATIONAL_SOURCES.map((name) => join(rationalFolder ?? '', name));
+  if (!rationalFolder)
+    missing.push(
+      `Let's Be Rational (no registry has its C++ sources, and ${RATIONAL_FOLDER} names no folder with them)`,
+    );
+  const rational = rationalFolder && build('c++', 'lets-be-rational.cpp', rationalFiles);
   const quantlib = withQuantlib ? build('c++', 'quantlib.cpp', ['-lQuantLib']) : undefined;
   return {
     avx2: avx2 === undefined ? undefined : openAvx2(avx2),
     libm: libm === undefined ? undefined : { greeks: greeksOf(dlopen(libm, { greeks: GREEKS }).symbols) },
     quantlib: quantlib === undefined ? undefined : openQuantlib(quantlib),
+    letsBeRational: rational ? volatilitiesOf(dlopen(rational, { implied_volatility: GREEKS }).symbols) : undefined,
     missing,
   };
 }
@@ -89,11 +103,11 @@ function openAvx2(library: string) {
 
 function openQuantlib(library: string) {
   const { symbols } = dlopen(library, { greeks: GREEKS, implied_volatility: GREEKS });
-  return {
-    greeks: greeksOf(symbols),
-    impliedVolatility: (count: number, input: Float64Array, iv: Float64Array) =>
-      void symbols.implied_volatility(count, input, iv, count),
-  };
+  return { greeks: greeksOf(symbols), ...volatilitiesOf(symbols) };
+}
+
+function volatilitiesOf({ implied_volatility }: { implied_volatility: NativeGreeks }): Volatilities {
+  return { impliedVolatility: (count, input, iv) => void implied_volatility(count, input, iv, count) };
 }
 
 type NativeGreeks = (count: number, input: Float64Array, output: Float64Array, stride: number) => unknown;

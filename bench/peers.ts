@@ -26,6 +26,16 @@ export interface Peers {
   readonly missing: readonly string[];
 }
 
+/** The packages that `loadPeers` loads. */
+export const PEER_PACKAGES = [
+  '@uqee/black-scholes',
+  'greeks',
+  'black-scholes',
+  'option-pricing',
+  '@quantlib/ql',
+  'implied-volatility',
+] as const;
+
 /** Loads the packages that are installed. `bun install --cwd bench` installs them. `missing` names the other packages. */
 export async function loadPeers(): Promise<Peers> {
   const missing: string[] = [];
@@ -37,11 +47,7 @@ export async function loadPeers(): Promise<Peers> {
       return undefined;
     }
   };
-  const [uqee, greeks, blackScholes, pricing, quantlib, implied] = await Promise.all(
-    ['@uqee/black-scholes', 'greeks', 'black-scholes', 'option-pricing', '@quantlib/ql', 'implied-volatility'].map(
-      load,
-    ),
-  );
+  const [uqee, greeks, blackScholes, pricing, quantlib, implied] = await Promise.all(PEER_PACKAGES.map(load));
   return {
     greeks: [
       ...(uqee ? [uqeeGreeks(uqee)] : []),

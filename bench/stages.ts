@@ -11,7 +11,7 @@ import { gexLevels } from '../src/analytics/exposure/gex-levels.ts';
 import { maxPain } from '../src/analytics/exposure/max-pain.ts';
 import { strikeGamma, walls } from '../src/analytics/exposure/walls.ts';
 import { fitSurface } from '../src/analytics/surface/fit-surface.ts';
-import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
+import { type RaceOptions, type Result, type Runner, race } from '../src/bench/race.ts';
 import { runToCompletion } from '../src/core/steps.ts';
 import { readMarketFile } from '../src/feeds/files/read-market-file.ts';
 import type { Chain } from '../src/market/chain.ts';
@@ -28,13 +28,14 @@ const RECORDED = 'cboe/RUT-2023-09-21.delayed_quotes.json';
 
 /**
  * Returns a table for each of two chains: a simulated index, and a recorded chain if ZOMMA_RECORDED_CHAINS is set. The rows are the times
- * of the stages of an analysis. The stages take turns in one process. `size` bounds the number of expiries and strikes of the index.
+ * of the stages of an analysis. The stages take turns in one process. `size` bounds the number of expiries and strikes of the index. `keep`
+ * gets the results of each table.
  */
-export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): string[] {
+export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>, keep: Keep = () => {}): string[] {
   const made = indexChain(Math.min(50, Math.ceil(size / 8)), Math.min(300, Math.ceil(size / 2)));
   const folder = process.env.ZOMMA_RECORDED_CHAINS;
   return [
-    ...table('a simulated index', made, SURFACE_TARGETS_MS.simulated, effort),
+    ...table('a simulated index', made, SURFACE_TARGETS_MS.simulated, effort, keep),
     '',
     'About half of the time is arithmetic in the kernels: flip, exposures and gamma. In `prepare`, it is also the solving of',
     'the volatilities from the middles of the quotes. Most of the rest is choosing among quotes, row by row: which side, which volatility,',
@@ -49,21 +50,34 @@ export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): s
           chainOfFile(join(folder, RECORDED)),
           SURFACE_TARGETS_MS.recorded,
           effort,
+          keep,
         )),
   ];
 }
 
-function table(name: string, chain: Chain, surfaceTargetMs: number, effort: Omit<RaceOptions, 'units'>): string[] {
-  const [all, ...stages] = race(stagesOf(chain), { units: 1, ...effort });
+/** Takes the title and the results of a table. */
+export type Keep = (title: string, results: readonly Result[]) => void;
+
+function table(
+  name: string,
+  chain: Chain,
+  surfaceTargetMs: number,
+  effort: Omit<RaceOptions, 'units'>,
+  keep: Keep,
+): string[] {
+  const title = `Stages of an analysis, ${name}: ${chain.count.toLocaleString('en-US')} contracts in ${chain.series.length} series`;
+  const results = race(stagesOf(chain), { ...effort, units: 1 });
+  keep(title, results);
+  const [all, ...stages] = results;
   const ms = (ns: number) => (ns / 1e6).toPrecision(3);
-  const row = ({ name: stage, ns, ratio }: typeof all & object) =>
-    `| ${stage} | ${ms(ns)} | ${(100 * ratio).toPrecision(3)} % |`;
+  const row = ({ name: stage, ns, quartiles: [low, high], ratio }: typeof all & object) =>
+    `| ${stage} | ${ms(ns)} (${ms(low)} to ${ms(high)}) | ${(100 * ratio).toPrecision(3)} % |`;
   const verdict = (ns: number, mostMs: number) =>
     effort.rounds < 5 ? 'not measured' : ns <= mostMs * 1e6 ? 'reached' : 'missed';
   const surface = stages.find(({ name: stage }) => stage === SURFACE)!;
   return [
     '',
-    `## Stages of an analysis, ${name}: ${chain.count.toLocaleString('en-US')} contracts in ${chain.series.length} series`,
+    `## ${title}`,
     '',
     "| | ms | share of the first row's time |",
     '|---|---|---|',

@@ -183,7 +183,9 @@ async function waitUntilRead(dataDir: string, name: string): Promise<void> {
 /** Returns the first chains of the simulated market. */
 async function simulatedChains(count: number): Promise<Chain[]> {
   const chains: Chain[] = [];
-  for await (const delivery of createSimulatedFeed({ seed: 1, universe: STANDARD_UNIVERSE }).poll(Date.now())) {
+  for await (const delivery of createSimulatedFeed({ seed: 1, universe: STANDARD_UNIVERSE, clock: 'real' }).poll(
+    Date.now(),
+  )) {
     if (delivery.kind === 'chain') chains.push(delivery.chain);
     if (chains.length === count) break;
   }

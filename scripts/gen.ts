@@ -1,11 +1,12 @@
 /**
- * `bun run gen` writes every generated file: docs/reference, docs/terminal.md, web/operations.json, web/figure-fields.json, and from recorded
- * chains docs/examples and docs/methods/recorded.md.
+ * `bun run gen` writes every generated file: docs/reference, docs/terminal.md, web/operations.json, web/figure-fields.json, the examples of
+ * the OpenAPI document, and from recorded chains docs/examples and docs/methods/recorded.md.
  * Without `ZOMMA_RECORDED_CHAINS=DIR`, leaves the pages of recorded chains unchanged and prints a note. Tests compare the pages with the
  * code.
  */
 import { join, relative } from 'node:path';
 import { EXAMPLES_FOLDER, examplePages } from './examples.ts';
+import { OPENAPI_EXAMPLES, openapiExamples } from './openapi-examples.ts';
 import { PAGE_FIGURES, pageFigures } from './page-figures.ts';
 import { PAGE_OPERATIONS, pageOperations } from './page-operations.ts';
 import { METHODS_PAGE, recordedPage } from './recorded-table.ts';
@@ -18,6 +19,7 @@ for (const [file, text] of referencePages()) pages.set(join(REFERENCE_FOLDER, fi
 pages.set(TERMINAL_PAGE, terminalPage());
 pages.set(PAGE_OPERATIONS, pageOperations());
 pages.set(PAGE_FIGURES, pageFigures());
+pages.set(OPENAPI_EXAMPLES, await openapiExamples());
 if (dir) {
   for (const [file, text] of examplePages(dir)) pages.set(join(EXAMPLES_FOLDER, file), text);
   pages.set(METHODS_PAGE, recordedPage(dir));

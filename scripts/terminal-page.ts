@@ -68,7 +68,7 @@ the present moment from A: figures with their change, the ladder of A as outline
 previous close, the open or an hour before. The moment at the strip opens a calendar of the stored days, and *This day* shows one day alone.`,
     '## States',
     `The ribbon below the head says in words what the state of the data is: simulated, replay, closed, stale, partial, a feed that fails, a server
-that does not answer, requests that are used up. In a closed market, quotes from before the last close are STALE too. A moment of another year than the present one has its year. An unknown value is a dash with the reason, and never
+that does not answer, requests that are used up. In a closed market, quotes from before the last close are STALE too. If the simulated market has quotes while the exchange is closed, the ribbon says so. A moment of another year than the present one has its year. An unknown value is a dash with the reason, and never
 0. A gamma flip that is not resolved has no line.`,
     '## The same call elsewhere',
     `The menu of each panel copies its call as curl, with the moment of the snapshot, and with \`$ZOMMA_KEY\` in place of the key. The answer has the

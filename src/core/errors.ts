@@ -8,6 +8,8 @@ export class ClientError extends Error {
   readonly retryAfterS: number | undefined;
   /** The nearest times with data, before and after a requested time without data. Undefined if the error does not concern a time. */
   readonly nearest: NearestMoments | undefined;
+  /** True if the error is about an argument in the body of a request, which decides the status of `unknown_expiry`. */
+  readonly isOfBody: boolean;
 
   constructor(
     readonly code: ClientErrorCode,
@@ -19,10 +21,12 @@ export class ClientError extends Error {
     this.fieldErrors = details.fieldErrors ?? [];
     this.retryAfterS = details.retryAfterS;
     this.nearest = details.nearest;
+    this.isOfBody = details.isOfBody ?? false;
   }
 
   get status(): number {
-    return CLIENT_ERRORS[this.code].status;
+    const { status, statusOfBody = status }: ErrorForm = CLIENT_ERRORS[this.code];
+    return this.isOfBody ? statusOfBody : status;
   }
 
   get title(): string {
@@ -116,6 +120,11 @@ export function invalidField(code: ClientErrorCode, field: string, expected: str
   return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
 }
 
+/** Returns the error for an argument of an operation. If the argument comes from a body, `perform` changes the code to `invalid_body`. */
+export function invalidArgument(field: string, expected: string, hint?: string): ClientError {
+  return invalidField('invalid_parameter', field, expected, hint);
+}
+
 /** The times of the last data before and the first data after a requested time, ISO 8601. Null if there is none. */
 export interface NearestMoments {
   readonly before: string | null;
@@ -125,14 +134,23 @@ export interface NearestMoments {
 interface ClientErrorDetails {
   readonly hint?: string | undefined;
   readonly fieldErrors?: readonly FieldError[];
-  readonly retryAfterS?: number;
-  readonly nearest?: NearestMoments;
+  readonly retryAfterS?: number | undefined;
+  readonly nearest?: NearestMoments | undefined;
+  readonly isOfBody?: boolean;
+}
+
+export interface ErrorForm {
+  readonly status: number;
+  /** The status of an error about an argument in a body. Absent if the status is the same. */
+  readonly statusOfBody?: number;
+  readonly title: string;
 }
 
 /** Each error code that clients can get, with its HTTP status. The API contract defines some statuses, and HTTP defines the others. */
 export const CLIENT_ERRORS = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },
+  unknown_expiry: { status: 400, statusOfBody: 422, title: 'Expiry is not listed' },
   no_chain: { status: 400, title: 'No usable option chain for this ticker' },
   key_missing: { status: 401, title: 'API key missing' },
   token_refused: { status: 401, title: 'Token missing or rejected' },
@@ -144,8 +162,10 @@ export const CLIENT_ERRORS = {
   session_foreign: { status: 403, title: 'Session belongs to another key' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  not_acceptable: { status: 406, title: 'Requested format is not offered' },
   body_too_large: { status: 413, title: 'Request body too large' },
   media_type: { status: 415, title: 'Content type is not JSON' },
+  coding_unknown: { status: 415, title: 'Content coding is not supported' },
   invalid_body: { status: 422, title: 'Request body failed validation' },
   unprocessable: { status: 422, title: 'Request cannot be computed' },
   too_many_streams: { status: 429, title: 'Account has too many streams' },

@@ -13,6 +13,17 @@ export function nearestNames(name: string, names: readonly string[]): string[] {
     .map(({ each }) => each);
 }
 
+/** Returns the known name for which a name is probably a typing error. Returns undefined if no known name is similar. */
+export function similarName(name: string, known: readonly string[]): string | undefined {
+  const [nearest] = nearestNames(name, known);
+  const isSimilar =
+    nearest !== undefined && similarity(name.slice(0, 100).toLowerCase(), nearest.toLowerCase()) > SIMILAR;
+  return isSimilar ? nearest : undefined;
+}
+
+/** Minimum similarity of a typing error. Two names with half of their letters in common, such as `date` and `at`, are not similar. */
+const SIMILAR = 0.5;
+
 function similarity(a: string, b: string): number {
   const [pairs, others] = [pairsOf(a), pairsOf(b)];
   const dice = (2 * pairs.intersection(others).size) / Math.max(1, pairs.size + others.size);

@@ -1,12 +1,13 @@
-import { type Static, Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import type { Account } from '../access/access.ts';
 import { bearerOf, canonicalUuid } from '../access/api-key.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
+import { TIERS } from '../access/tiers.ts';
 import { ClientError } from '../core/errors.ts';
-import { count } from '../operations/engine/schemas.ts';
-import { nullable } from '../operations/engine/wrapped-schemas.ts';
-import { type HttpApp, queryOf, respondJson } from './http-app.ts';
+import { count, namedObject, wordField } from '../operations/engine/schemas.ts';
+import { momentOrNull, nullable } from '../operations/engine/wrapped-schemas.ts';
+import { type HttpApp, respondJson, strictQuery } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
 /** Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route of a key's account. */
@@ -23,7 +24,7 @@ export const accountRoutes =
           refusals.limit(address, path, 'foreign');
           throw refusals.reported(address, path, error);
         }
-        const uuid = uuidOf(queryOf(request.url));
+        const uuid = uuidOf(request.url);
         refusals.limit(address, path, myKeyPolicy.namesClients ? 'terminal' : 'uuid');
         try {
           return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
@@ -32,6 +33,7 @@ export const accountRoutes =
         }
       })
       .post('/api/v1/auth/sign-in', ({ request, set, path }) => {
+        strictQuery(request.url);
         const address = addressOf(request);
         const code = bearerOf(request.headers.get('authorization')) ?? '';
         refusals.limit(address, path, 'uuid');
@@ -44,42 +46,34 @@ export const accountRoutes =
         }
       })
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
-        const uuid = uuidOf(queryOf(request.url));
+        const uuid = uuidOf(request.url);
         refusals.limit(addressOf(request), path, 'uuid');
         // An unknown UUID, a member without a link and a member without access get the same answer, so it does not reveal who is a member.
         return respondJson(set, { ...telegramStatus(access.isMember(uuid) ? members.telegramLink(uuid) : undefined) });
       })
-      .get('/api/v1/account', ({ account, set }) =>
-        respondJson(set, accountStatus(account!, limiter, gexStreams.streamsOf(account!.id))),
-      );
+      .get('/api/v1/account', ({ request, account, set }) => {
+        strictQuery(request.url);
+        return respondJson(set, accountStatus(account!, limiter, gexStreams.streamsOf(account!.id)));
+      });
 
 function codeRefused(): ClientError {
   const message = 'This link has been used, is older than a day, or is of an earlier start of the server';
   return new ClientError('key_invalid', message, { hint: 'Sign in with the key that `zomma start` printed.' });
 }
 
-const closed = { additionalProperties: false };
+const rateLimitStatus = namedObject('RateLimitStatus', undefined, {
+  requests: count('Tokens of a full quota. A request takes one token, and expensive work takes more.'),
+  window_s: count('Time in which an empty quota is refilled, seconds.'),
+  remaining: count('Tokens that are left after this request.'),
+  resets_in_s: count('Time until the quota is full again, seconds.'),
+});
 
-export const ACCOUNT_STATUS = Type.Object(
-  {
-    tier: Type.String({ description: 'Tier of the membership: member, pro or demo.' }),
-    expires_at: nullable(Type.String(), 'When the membership expires, ISO 8601; null if it does not expire.'),
-    rate_limit: nullable(
-      Type.Object(
-        {
-          requests: count('Tokens of a full quota. A request takes one token, and expensive work takes more.'),
-          window_s: count('Time in which an empty quota is refilled, seconds.'),
-          remaining: count('Tokens that are left after this request.'),
-          resets_in_s: count('Time until the quota is full again, seconds.'),
-        },
-        closed,
-      ),
-      'The rate limit of the account; null if the service has none.',
-    ),
-    live_streams: count('Open streams of live levels of the account.'),
-  },
-  closed,
-);
+export const ACCOUNT_STATUS = namedObject('AccountStatus', undefined, {
+  tier: wordField(Object.keys(TIERS), 'Tier of the membership: member, pro or demo.'),
+  expires_at: momentOrNull('When the membership expires, ISO 8601; null if it does not expire.'),
+  rate_limit: nullable(rateLimitStatus, 'The rate limit of the account; null if the service has none.'),
+  live_streams: count('Open streams of live levels of the account.'),
+});
 
 /** Returns the answer of `GET /api/v1/account`: the membership and the limits of the account, without its key and UUID. */
 function accountStatus(
@@ -90,20 +84,20 @@ function accountStatus(
   return {
     tier,
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-    rate_limit: limiter ? rateLimitStatus(limiter, id) : null,
+    rate_limit: limiter ? reportRateLimit(limiter, id) : null,
     live_streams: liveStreams,
   };
 }
 
-function rateLimitStatus(limiter: RateLimiter, accountId: string) {
+function reportRateLimit(limiter: RateLimiter, accountId: string) {
   const { burst, windowS } = limiter.policy;
   // The cost is 0, because the guard has already counted this request.
   const { remaining, resetS } = limiter.take(accountId, 0);
   return { requests: burst, window_s: windowS, remaining, resets_in_s: resetS };
 }
 
-function uuidOf(query: URLSearchParams): string {
-  const given = query.getAll('uuid');
+function uuidOf(url: string): string {
+  const given = strictQuery(url, ['uuid']).getAll('uuid');
   if (given.length === 1) return canonicalUuid(given[0]!);
   throw new ClientError(
     'invalid_parameter',

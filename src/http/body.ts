@@ -1,3 +1,4 @@
+import type { Gunzip } from 'node:zlib';
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { ClientError } from '../core/errors.ts';
 import { jsonExcess } from '../core/json-shape.ts';
@@ -32,12 +33,13 @@ export async function readJson(request: Request, sender: Sender, bytesMax = BODY
 
 /** Reads the text of a request, with limits on size and arrival time. Throws `ClientError`: 413 if too large, 422 if too slow. */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
-  return withTimeout(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decode));
+  const isWhole = isDeclared(request, bytesMax) && !isGzip(request);
+  return withTimeout(isWhole ? request.text() : readCounted(request, bytesMax).then(decode));
 }
 
 /** Reads the bytes of a request, with the limits and errors of `readText`. */
 export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
-  if (isDeclared(request, bytesMax)) return withTimeout(request.arrayBuffer());
+  if (isDeclared(request, bytesMax) && !isGzip(request)) return withTimeout(request.arrayBuffer());
   // Copies the bytes to a new buffer, because a view of float64 numbers must start at a multiple of 8 bytes.
   return new Uint8Array(await withTimeout(readCounted(request, bytesMax))).buffer;
 }
@@ -47,7 +49,8 @@ export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Pr
  * `bytesLeast` bytes counts as `bytesLeast`. Returns undefined for a small body. Throws `ClientError` (429 or 503) if there is no room.
  */
 export function countBody(request: Request, { budget, account }: Sender, bytesMax: number, bytesLeast = 0) {
-  const declared = declaredBytes(request);
+  // The declared length of a compressed body does not say how large the body is.
+  const declared = isGzip(request) ? Number.NaN : declaredBytes(request);
   if (declared <= FREE_BYTES) return undefined;
   // A body without Content-Length counts as if it had the maximum size.
   const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
@@ -91,9 +94,10 @@ function isDeclared(request: Request, bytesMax: number): boolean {
 }
 
 /** Reads and counts a body. Beyond `bytesMax`, discards up to DRAIN_BYTES_MAX bytes (see `drain`), and throws `ClientError` (413). */
-async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
+async function readCounted(request: Request, bytesMax: number): Promise<Buffer> {
+  if (bytesMax > 0 && isGzip(request)) return readGzip(request, bytesMax);
   const chunks: Uint8Array[] = [];
-  const reader = body?.getReader();
+  const reader = request.body?.getReader();
   let total = 0;
   for (let ended = reader === undefined; !ended && total <= DRAIN_BYTES_MAX; ) {
     const { value, done } = await reader!.read();
@@ -105,6 +109,66 @@ async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer>
   if (total > DRAIN_BYTES_MAX) void reader!.cancel();
   if (total > bytesMax) throw tooLarge(bytesMax);
   return Buffer.concat(chunks);
+}
+
+/** Returns whether a body is compressed with gzip. Throws `ClientError` (415) for another content coding. */
+function isGzip({ headers }: Request): boolean {
+  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (coding === 'identity' || coding === '') return false;
+  if (coding === 'gzip' || coding === 'x-gzip') return true;
+  throw new ClientError('coding_unknown', 'The Content-Encoding of the body is not gzip', {
+    hint: 'Send the body uncompressed, or compress it once with gzip.',
+  });
+}
+
+/**
+ * Reads a body and inflates it in pieces on the thread pool. Throws `ClientError`: 413 as soon as the pieces are longer than `bytesMax` together,
+ * so that a small body cannot take much memory; 422 if the body is not gzip or ends too early.
+ */
+async function readGzip(request: Request, bytesMax: number): Promise<Buffer> {
+  const { createGunzip } = await import('node:zlib');
+  const inflated = createGunzip();
+  const reader = request.body?.getReader();
+  const fed = feed(reader, inflated, bytesMax, isDrained(request)).catch((error) => inflated.destroy(error));
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  try {
+    for await (const chunk of inflated as AsyncIterable<Uint8Array>) {
+      total += chunk.byteLength;
+      if (total > bytesMax) throw tooLarge(bytesMax);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    inflated.destroy();
+    if (isDrained(request)) await fed;
+    else void reader?.cancel().catch(() => {});
+    if (error instanceof ClientError) throw error;
+    throw new ClientError('invalid_body', 'The body is not valid gzip', {
+      hint: 'Compress the body with gzip, or leave out Content-Encoding.',
+    });
+  }
+}
+
+/** Writes a body to a decompressor, as fast as the decompressor takes it. After a fault, discards the rest if `isDrained` is true. */
+async function feed(
+  reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'> | undefined,
+  inflated: Gunzip,
+  bytesMax: number,
+  isDrained: boolean,
+): Promise<void> {
+  let total = 0;
+  for (;;) {
+    const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+    if (done) break;
+    total += value!.byteLength;
+    // A compressed body may have any length without any content.
+    if (total > bytesMax) inflated.destroy(tooLarge(bytesMax));
+    if (inflated.destroyed) {
+      if (!isDrained || total > DRAIN_BYTES_MAX) return void reader!.cancel().catch(() => {});
+    } else await new Promise<unknown>((resolve) => inflated.write(value, resolve));
+  }
+  inflated.end();
 }
 
 /** Rejects with `ClientError` (422) if the body takes longer than BODY_MS_MAX, so that a slow sender cannot keep a request open. */

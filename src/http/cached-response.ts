@@ -4,6 +4,7 @@ import type { Recording } from '../operations/engine/answer-cache.ts';
 import { type Context, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
 import type { View } from '../operations/engine/perform.ts';
 import { aging } from '../operations/reading/market-reading.ts';
+import { respondCompressed } from './compressed-response.ts';
 import { type Recipient, respondCounted } from './counted-response.ts';
 import { fieldsOf, JSON_TYPE } from './http-app.ts';
 import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
@@ -22,10 +23,12 @@ export interface CachedResponse {
   };
 }
 
-/** A computed answer as JSON text, without the provenance of an extended answer, or as a PNG picture. */
+/** A computed answer as JSON text, without the provenance of an extended answer, as a table, or as a PNG picture. */
 export interface WrittenAnswer {
   readonly view: View;
   readonly body: string | Uint8Array;
+  /** The value of `Content-Type`. */
+  readonly type: string;
   readonly provenance: Provenance | undefined;
   /** Whether the answer is about a past moment. The age of such an answer does not grow. */
   readonly isReplay: boolean;
@@ -40,18 +43,18 @@ const CHECKED_FROM = 16 * 1024;
 /** Makes an answer ready to be sent, and caches it. `isCacheable` is true if clients may cache the answer, which then has an entity tag. */
 export function cacheResponse(
   recording: Recording,
-  { view, body, provenance, isReplay }: WrittenAnswer,
+  { view, body, type, provenance, isReplay }: WrittenAnswer,
   isCacheable: boolean,
   context: Context,
 ): CachedResponse {
-  const isText = typeof body === 'string';
+  const hasTag = isCacheable && type !== PICTURE_TYPE;
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
-  // The entity tag depends on the text, the source, the moment of the data and the notes.
-  const etag = isCacheable && isText ? etagOf(body, JSON.stringify(origin)) : undefined;
+  // The entity tag depends on the body, the source, the moment of the data and the notes.
+  const etag = hasTag ? etagOf(body, JSON.stringify(origin)) : undefined;
   const provenanceNow = provenance && !isReplay ? aging(provenance, context) : () => provenance;
   const presentAt = (now: Provenance | undefined) => {
-    const all = { 'Content-Type': isText ? JSON_TYPE : PICTURE_TYPE, ...(now && provenanceHeaders(now)) };
-    if (etag === undefined || !isText) return { provenance: now, fields: fieldsOf(all), prepared: undefined };
+    const all = { 'Content-Type': type, Vary: 'Accept', ...(now && provenanceHeaders(now)) };
+    if (etag === undefined) return { provenance: now, fields: fieldsOf(all), prepared: undefined };
     const prepared = prepareResponse(body, etag, { ...all, 'Cache-Control': CACHE_CONTROL });
     return { provenance: now, fields: prepared.fields, prepared };
   };
@@ -59,7 +62,7 @@ export function cacheResponse(
   let last = first;
   const cached: CachedResponse = {
     body,
-    isExtended: isText && view.answers === undefined && provenance !== undefined,
+    isExtended: type === JSON_TYPE && view.answers === undefined && provenance !== undefined,
     present() {
       const now = provenanceNow();
       if (now === last.provenance) return last;
@@ -69,7 +72,7 @@ export function cacheResponse(
       return last;
     },
   };
-  const addBytes = recording.add(cached, isText ? Buffer.byteLength(body) : body.byteLength);
+  const addBytes = recording.add(cached, Buffer.byteLength(body));
   if (first.prepared) first.prepared.onCompressed = addBytes;
   return cached;
 }
@@ -91,7 +94,10 @@ export function sendResponse(
     return respondCounted(budget, recipient, form, of);
   };
   if (prepared) return sendPrepared(prepared, request.headers, set, send);
-  return send(isExtended ? `${body.slice(0, -1)},"provenance":${JSON.stringify(provenance)}}` : body, fields);
+  const whole = isExtended ? `${body.slice(0, -1)},"provenance":${JSON.stringify(provenance)}}` : body;
+  if (request.method !== 'POST') return send(whole, fields);
+  if (isRepeat && body.length > CHECKED_FROM) budget.assertCapacity(account);
+  return respondCompressed(budget, recipient, whole, fields);
 }
 
 /** Returns the provenance of an answer as header fields. */

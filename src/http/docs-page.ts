@@ -2,7 +2,7 @@ import { version } from 'swagger-ui-dist/package.json';
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' };
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import { type BasePath, pageBelow } from './base-path.ts';
-import { type HttpApp, JSON_TYPE } from './http-app.ts';
+import { type HttpApp, JSON_TYPE, strictQuery } from './http-app.ts';
 import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 const SCRIPT = `/docs/swagger-ui-${version}.js`;
@@ -48,19 +48,21 @@ const OPENAPI = '/openapi.json';
 export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPENAPI];
 
 /** Serves the OpenAPI document and its page, an embedded Swagger UI that needs no internet, each prepared at its first request. */
-export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: BasePath) => (app: HttpApp) => {
-  const prepare: Record<string, () => PreparedResponse> = {
+export const docsRoutes = (openapi: () => Promise<object>, basePath: BasePath) => (app: HttpApp) => {
+  const prepare: Record<string, () => PreparedResponse | Promise<PreparedResponse>> = {
     '/docs': () => own(pageBelow(basePath, PAGE), { ...type('html'), 'Content-Security-Policy': POLICY }),
     [START]: () => own(startScript(basePath), type('javascript')),
     [SCRIPT]: () => packaged(scriptPath, type('javascript')),
     [STYLE]: () => packaged(stylePath, type('css')),
-    [OPENAPI]: () => own(JSON.stringify(openapi()), { 'Content-Type': JSON_TYPE }),
+    [OPENAPI]: async () => own(JSON.stringify(await openapi()), { 'Content-Type': JSON_TYPE }),
   };
   for (const path of DOCS_PATHS) {
-    let prepared: PreparedResponse | undefined;
+    let prepared: PreparedResponse | Promise<PreparedResponse> | undefined;
     app.get(path, async ({ request, set }) => {
+      // Browsers and link trackers add parameters to the address of a page, but programs send parameters that they expect to be obeyed.
+      if (path === OPENAPI) strictQuery(request.url);
       prepared ??= prepare[path]!();
-      return sendPrepared(prepared, request.headers, set);
+      return sendPrepared(await prepared, request.headers, set);
     });
   }
   return app;

@@ -1,6 +1,8 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
+import { invalidArgument } from '../core/errors.ts';
 import type { RequestSpan } from '../core/trace-context.ts';
+import { unknownFields } from '../operations/engine/validate.ts';
 
 /**
  * Creates the Elysia application that every plugin and route of this folder extends. Its context has the request's id, account (undefined
@@ -109,6 +111,23 @@ const METHODS = ['GET', 'POST', 'DELETE'] as const;
 function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
   const known: Readonly<Record<string, number>> | undefined = router.static[path];
   return known?.[method] ?? router.http.find(method, path)?.store;
+}
+
+/**
+ * Returns the query of a URL. Throws `ClientError` (400) if the query has a parameter that is not in `known`, because a misspelt parameter
+ * without effect would give an answer that looks right.
+ */
+export function strictQuery(url: string, known: readonly string[] = []): URLSearchParams {
+  const query = queryOf(url);
+  const error = unknownFields('invalid_parameter', new Set(query.keys()), known);
+  if (error) throw error;
+  return query;
+}
+
+/** Returns the value of a parameter, or null. Throws `ClientError` (400) if the parameter is repeated. */
+export function onlyValue(query: URLSearchParams, name: string): string | null {
+  if (query.getAll(name).length > 1) throw invalidArgument(`/${name}`, 'must be given once');
+  return query.get(name);
 }
 
 /** Returns the query of a URL with all values of a repeated parameter, of which Elysia's parser returns only the last. */

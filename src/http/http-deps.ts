@@ -57,6 +57,6 @@ export interface HttpDeps {
   readonly basePath: BasePath;
   readonly myKeyPolicy: MyKeyPolicy;
   readonly signInCodes: Pick<SignInCodes, 'redeem'>;
-  readonly openapi: () => Record<string, unknown>;
+  readonly openapi: () => Promise<object>;
   readonly observe: Observe;
 }

@@ -98,8 +98,8 @@ export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy):
     'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
     'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
     'Access-Control-Max-Age': '86400',
-    // This field replaces the Vary field of compressed answers, so it must also contain Accept-Encoding.
-    Vary: 'Origin, Accept-Encoding',
+    // This field replaces the Vary field of compressed answers, so it must also contain theirs.
+    Vary: 'Origin, Accept, Accept-Encoding',
   };
 }
 

@@ -2,7 +2,7 @@ import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 
 /** A response that is prepared once and sent many times. */
 export interface PreparedResponse {
-  readonly body: string | Blob;
+  readonly body: string | Blob | Uint8Array;
   /** The strong entity tag of the uncompressed form. The tag of a compressed form consists of the strong tag and the content coding. */
   readonly etag: string;
   readonly fields: Headers;
@@ -17,25 +17,28 @@ export interface PreparedResponse {
 
 /** Content codings, with the server's preferred coding first. The server ignores a client's `q` weights, but `q=0` excludes a coding. */
 const CODINGS = ['br', 'gzip'] as const;
-type Coding = (typeof CODINGS)[number];
+export type Coding = (typeof CODINGS)[number];
 
 /** Minimum length of a compressed body, in characters of a text or bytes of a file. Compression of a shorter body saves too little. */
 const COMPRESSED_FROM = 1_024;
 
 /** Returns the entity tag of a body, or of the values from which the body is computed. */
-export function etagOf(...parts: readonly string[]): string {
+export function etagOf(...parts: readonly (string | Uint8Array)[]): string {
   const hash = new Bun.CryptoHasher('sha256');
   for (const part of parts) hash.update(part);
   return `"${hash.digest('base64url')}"`;
 }
 
 export function prepareResponse(
-  body: string | Blob,
+  body: string | Blob | Uint8Array,
   etag: string,
   fields: Readonly<Record<string, string>>,
 ): PreparedResponse {
-  const isLarge = (typeof body === 'string' ? body.length : body.size) >= COMPRESSED_FROM;
-  const all = fieldsOf({ ...fields, ETag: etag, ...(isLarge && { Vary: 'Accept-Encoding' }) });
+  const size = body instanceof Blob ? body.size : body.length;
+  // The columns in a Parquet file are compressed.
+  const isLarge = size >= COMPRESSED_FROM && !fields['Content-Type']?.includes('parquet');
+  const vary = [fields.Vary ?? [], isLarge ? 'Accept-Encoding' : []].flat().join(', ');
+  const all = fieldsOf({ ...fields, ETag: etag, ...(vary && { Vary: vary }) });
   const isImmutable = all.get('Cache-Control')?.includes('immutable') ?? false;
   return { body, etag, fields: all, isLarge, isImmutable, compressed: new Map() };
 }
@@ -75,20 +78,26 @@ export function sendPrepared(
 
 /** Compresses on the runtime's thread pool, 100 KB of JSON in 3 ms (brotli) or 1.4 ms (gzip). The first call loads zlib. */
 async function compress({ body, compressed, onCompressed }: PreparedResponse, coding: Coding): Promise<Uint8Array> {
-  const { brotliCompress, constants, gzip } = await import('node:zlib');
-  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(await body.arrayBuffer());
-  const compressedBytes = await new Promise<Buffer>((resolve, reject) => {
-    const done = (error: Error | null, result: Buffer) => (error ? reject(error) : resolve(result));
-    if (coding === 'br') brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }, done);
-    else gzip(bytes, done);
-  });
+  const bytes = body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : body;
+  const compressedBytes = await compressBytes(bytes, coding, 5);
   compressed.set(coding, compressedBytes);
   onCompressed?.(compressedBytes.byteLength);
   return compressedBytes;
 }
 
+/** Compresses on the runtime's thread pool. `quality` is that of brotli, from 0 (fast) to 11. */
+export async function compressBytes(body: string | Uint8Array, coding: Coding, quality: number): Promise<Uint8Array> {
+  const { brotliCompress, constants, gzip } = await import('node:zlib');
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return new Promise<Buffer>((resolve, reject) => {
+    const done = (error: Error | null, result: Buffer) => (error ? reject(error) : resolve(result));
+    if (coding === 'br') brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }, done);
+    else gzip(bytes, done);
+  });
+}
+
 /** Returns the first of CODINGS that a client accepts (RFC 9110, 12.5.3). Returns undefined if the client accepts no coding of CODINGS. */
-function codingOf(accepted: string | null): Coding | undefined {
+export function codingOf(accepted: string | null): Coding | undefined {
   if (accepted === null || accepted === '') return undefined;
   const weights = new Map(
     accepted.split(',').map((each) => {

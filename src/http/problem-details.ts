@@ -10,6 +10,7 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
+    if (clientError.code === 'coding_unknown') set.headers['Accept-Encoding'] = 'gzip, identity';
     if (clientError.status === 401) set.headers['WWW-Authenticate'] = challengeOf(clientError.code);
     const isFailure = clientError.code === 'internal' || diskProblem(error) !== undefined;
     if (isFailure) {

@@ -1,7 +1,7 @@
 import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { assertJsonType, readJson } from './body.ts';
-import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
+import { type HttpApp, queryOf, strictQuery, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { methodNotAllowed } from './problem-details.ts';
 
@@ -12,7 +12,7 @@ export const streamRoutes =
     app
       .get('/api/v1/stream/gex/:ticker', ({ request, params: { ticker }, account, set }) => {
         refuseHead(request);
-        const query = queryOf(request.url);
+        const query = strictQuery(request.url, ['last_event_id', 'on']);
         const peer = connections?.peerOf(request);
         const opened = gexStreams.open({ account: account!, headers: request.headers, tickers: ticker, query, peer });
         return withDefaults(opened, set);

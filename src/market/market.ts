@@ -305,7 +305,7 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
   if (before === null || after === null) return false;
   if (!simulated) return true;
   // The simulated market has one snapshot a minute, so `before` is the only snapshot of its minute. From the moment `allFrom` on, all
-  // snapshots are kept.
+  // snapshots are kept. Snapshots of nights and weekends do not count, so the last close answers for a moment at which the exchange is closed.
   const newest = store.snapshotsAround(ticker, simulated, Number.MAX_SAFE_INTEGER, 0).before!;
   return lastQuoted(instantMs) - before >= MINUTE_MS && before < simulatedRetention(newest).allFrom;
 }

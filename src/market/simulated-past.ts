@@ -1,4 +1,12 @@
-import { closeOf, lastQuoted, newYorkDate, newYorkInstant, openOf, previousTradingDay } from './calendar.ts';
+import {
+  closeOf,
+  lastQuoted,
+  newYorkDate,
+  newYorkInstant,
+  nextTradingDay,
+  openOf,
+  previousTradingDay,
+} from './calendar.ts';
 
 /**
  * The rules that decide which snapshots of the simulated market are kept. The simulated market has quotes once a minute. All snapshots
@@ -7,6 +15,8 @@ import { closeOf, lastQuoted, newYorkDate, newYorkInstant, openOf, previousTradi
  * - the snapshots of the last ten minutes, so that a page can ask for further figures of the snapshot that it shows;
  * - the half-hour snapshots of the last five trading days: at the open, at 10:00, 10:30, … and at the close;
  * - the last snapshot of every earlier day.
+ *
+ * Of the time in which the exchange is closed, only the last ten minutes are kept. The last snapshot of a trading day is thus that of the close.
  *
  * The store keeps the levels of the kept snapshots, and removes all other levels.
  */
@@ -19,6 +29,8 @@ export const HALF_HOUR_MS = 30 * MINUTE_MS;
 const ALL_KEPT_MS = 10 * MINUTE_MS;
 /** Number of trading days whose half-hour snapshots are kept. The trading day of the newest quotes is included. */
 const HALF_HOUR_DAYS = 5;
+/** Number of nights, weekends and holidays whose old snapshots are removed. A service may have stopped during one of them. */
+const CLOSED_TIMES = 10;
 /** Number of past trading days for which closes are computed. The trading day of the newest quotes is included. */
 const CLOSE_DAYS = 60;
 
@@ -28,17 +40,24 @@ export interface SimulatedRetention {
   readonly allFrom: number;
   /** The moment from which the half-hour snapshots are kept. */
   readonly halfHoursFrom: number;
+  /** The last times in which the exchange was closed, each from a close to the next open. */
+  readonly closedTimes: readonly (readonly [closeMs: number, openMs: number])[];
 }
 
 /** Returns the retention for a ticker whose newest snapshot has the moment `newest`. */
 export function simulatedRetention(newest: number): SimulatedRetention {
-  const first = tradingDaysTo(newest, HALF_HOUR_DAYS).at(-1)!;
-  return { allFrom: newest - ALL_KEPT_MS, halfHoursFrom: newYorkInstant(first, '00:00') };
+  const days = tradingDaysTo(newest, CLOSED_TIMES);
+  const halfHoursFrom = newYorkInstant(days[HALF_HOUR_DAYS - 1]!, '00:00');
+  const closedTimes = days.map((day) => [closeOf(day), openOf(nextTradingDay(day))] as const);
+  return { allFrom: newest - ALL_KEPT_MS, halfHoursFrom, closedTimes };
 }
 
-/** Returns the moment of the simulated market's newest quotes at `nowMs`: the present minute, or the last close. */
-export function newestSimulated(nowMs: number): number {
-  return Math.floor(lastQuoted(nowMs) / MINUTE_MS) * MINUTE_MS;
+/** The hours of the simulated market's quotes: `real`, those of the exchange, or `always`. Its trades and closes keep the exchange's hours. */
+export type SimClock = 'real' | 'always';
+
+/** Returns the moment of the simulated market's newest quotes at `nowMs`: the present minute, or with the clock `real` the last close. */
+export function newestSimulated(nowMs: number, clock: SimClock): number {
+  return Math.floor((clock === 'real' ? lastQuoted(nowMs) : nowMs) / MINUTE_MS) * MINUTE_MS;
 }
 
 /** Returns a new store's past moments, newest first: half hours of five trading days, and closes of 60, all before `newest`. */

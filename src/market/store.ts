@@ -232,6 +232,10 @@ export interface LevelStore {
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /** Returns the time at which the first entry of the underlyings after a sequence number was stored, ms since the epoch. */
   firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
+  /** Returns the last entry of an underlying before a sequence number, or `undefined` if there is none. */
+  levelEventBefore(underlying: string, seq: number, simulated: boolean): LevelEvent | undefined;
+  /** Returns the sequence number before the first entry, of any underlying, that was stored at or after an instant, but at least `afterSeq`. */
+  levelSeqAt(atMs: number, afterSeq: number): number;
   /** Returns an underlying's newest levels up to a sequence number of the log, or `undefined` if there are no levels. */
   currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
 }

@@ -7,9 +7,9 @@ const PIECE_MS = 10;
 /** Maximum number of parts. A kernel counts as slow only after this number of parts, because the compiler starts late on a busy machine. */
 const PIECES_MAX = 30;
 /**
- * On the measured machines, the Greeks of one option take 100 to 300 ns with the runtime's compiler, and 2 to 7 µs without the compiler.
+ * On the measured machines, the Greeks of one option take 90 to 300 ns with the runtime's compiler, and 1 to 4 µs without the compiler.
  */
-const SLOW_NS = 1_000;
+const SLOW_NS = 550;
 
 /** Returns the time for the Greeks of one option in the kernel's fastest call, ns. Takes 10 ms, or 0.3 s if the kernel is slow. */
 export async function kernelNsPerOption(): Promise<number> {

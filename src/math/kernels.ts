@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { instantiate } from '../../build/kernels.d.ts';
+import { Block } from '../../assembly/columns.ts';
+import type { KernelExports, KernelImports } from '../../build/kernels.d.ts';
 import wasmPath from '../../build/kernels.wasm' with { type: 'file' };
 
 /** One value for each row, or one number for all rows. */
 export type Column = Float64Array | number;
 
-const COLUMNS_MAX = 32;
+const COLUMNS_MAX = Block.columns;
 const PAGE_BYTES = 65_536;
 /** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end before the arena. */
 const ARENA_START = PAGE_BYTES;
@@ -18,7 +19,7 @@ const PAGES = 122;
 type Offset = number;
 
 /** The exports of assembly/index.ts, with the types that the compiler declares. */
-type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
+type Kernels = Omit<KernelExports, 'memory'>;
 
 /** The position of each column of a kernel, by column name. Each layout is an enumeration in assembly/columns.ts. */
 export type ColumnLayout = { readonly [name: string]: number | string; readonly [place: number]: string };
@@ -158,18 +159,14 @@ function lengthError(name: string, length: number, count: number): RangeError {
 
 function load(): Kernels {
   const module = new WebAssembly.Module(readFileSync(wasmPath));
-  const imports = { env: { memory, abort }, 'decimal-writer': { writeRare } };
-  const { exports } = new WebAssembly.Instance(module, imports);
+  const imports: KernelImports = { env: { memory }, 'decimal-writer': { writeRare } };
+  const { exports } = new WebAssembly.Instance(module, { ...imports });
   const loaded = exports as unknown as Kernels;
   const base = loaded.heapBase();
   if (base > ARENA_START) throw new RangeError(`the kernels' own data ends at ${base}, above the arena's start`);
   const arenaBytes = COLUMNS_MAX * loaded.columnBytes();
   if (ARENA_START + arenaBytes > PAGES * PAGE_BYTES) throw new RangeError(`${arenaBytes} bytes of arena do not fit`);
   return loaded;
-}
-
-function abort(): never {
-  throw new Error('a kernel aborted');
 }
 
 /** Writes the text of a number that is not 0, without its sign, if the kernel is not sure of it. Returns the offset after the text. */

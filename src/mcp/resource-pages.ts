@@ -1,4 +1,4 @@
-import { invalidField } from '../core/errors.ts';
+import { invalidArgument } from '../core/errors.ts';
 import { sixDigits } from './six-digits.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -52,7 +52,7 @@ export function pageOf(
   const unknown = wanted?.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const hint = `Columns: ${[...new Set(known)].join(', ')}.`;
-    throw invalidField('invalid_parameter', '/columns', 'must be names of columns, separated by commas', hint);
+    throw invalidArgument('/columns', 'must be names of columns, separated by commas', hint);
   }
   const rows = parts.flatMap(({ table, columns }) =>
     rowsInOrder(columns[table.keys[0]]!, table.order, answer.spot_price as number)

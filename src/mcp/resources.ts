@@ -1,6 +1,6 @@
 import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { cleaned, cleanLine } from '../core/clean-text.ts';
-import { ClientError, invalidField } from '../core/errors.ts';
+import { ClientError, invalidArgument } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
 import { isTicker } from '../market/option-symbol.ts';
@@ -186,7 +186,7 @@ function* universeWithAges(context: Context, cursor?: string): Steps<Record<stri
   );
   const tickers = [...new Set([...universe.tickers, ...ages.keys()])];
   const from = cursor === undefined ? 0 : tickers.indexOf(cursor);
-  if (from < 0) throw invalidField('invalid_parameter', '/cursor', 'must be a ticker of the universe');
+  if (from < 0) throw invalidArgument('/cursor', 'must be a ticker of the universe');
   const build = (count: number) => {
     const onPage = new Set(tickers.slice(from, from + count));
     const next = tickers[from + count];

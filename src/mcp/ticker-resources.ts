@@ -1,15 +1,15 @@
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { parseExpiries } from '../analytics/chain/options.ts';
 import { selectedSeries } from '../analytics/chain/prepare.ts';
-import { invalidField } from '../core/errors.ts';
+import { invalidArgument } from '../core/errors.ts';
 import type { Steps } from '../core/steps.ts';
 import { isDate } from '../market/calendar.ts';
 import { type Context, type Operation, type Provenance, pickFields } from '../operations/engine/operation.ts';
 import { cursor, cursorAt, pageFrom } from '../operations/engine/pages.ts';
-import { extendedView, perform, restView } from '../operations/engine/perform.ts';
+import { extendedView, figuresView, perform } from '../operations/engine/perform.ts';
 import { count, number, objectOf, textField } from '../operations/engine/schemas.ts';
 import { validate } from '../operations/engine/validate.ts';
-import { textColumn } from '../operations/engine/wrapped-schemas.ts';
+import { textList } from '../operations/engine/wrapped-schemas.ts';
 import { settledSince } from '../operations/reading/market-reading.ts';
 import { REGISTRY } from '../operations/registry.ts';
 import { asColumns, nearStrikes, type PagedTable, pageOf } from './resource-pages.ts';
@@ -71,7 +71,7 @@ export const TICKER_RESOURCES = {
     fields: ({ contracts, ...full }) => ({
       ...(pickFields(full, LEVELS) as TProperties),
       chain: Type.Object(
-        { ...contracts!.properties, expiries: textColumn('Expiries of these contracts, YYYY-MM-DD.') },
+        { ...contracts!.properties, expiries: textList('Expiries of these contracts, YYYY-MM-DD.') },
         {
           description: contracts!.description!,
         },
@@ -232,7 +232,7 @@ const QUERIES = Object.fromEntries(
 ) as Record<Which, TObject>;
 
 function querySchema({ operation, takes, tables, near }: TickerForm): TObject {
-  const { properties } = restView(OPERATION[operation]).input;
+  const { properties } = figuresView(OPERATION[operation]).input;
   // The operation fills in its own defaults.
   const own = [...takes, 'at'].map((name) => {
     const { default: _, ...schema } = properties[name]!;
@@ -338,7 +338,12 @@ type Answer = { readonly body: Body; readonly provenance: Provenance | undefined
 
 function* answerOf(which: Which, args: Body, expiry: string | undefined, context: Context): Steps<Answer> {
   const run = (more: object = {}) =>
-    perform(restView(OPERATION[TICKER_RESOURCES[which].operation]), { ...args, ...more }, context, 'invalid_parameter');
+    perform(
+      figuresView(OPERATION[TICKER_RESOURCES[which].operation]),
+      { ...args, ...more },
+      context,
+      'invalid_parameter',
+    );
   switch (which) {
     case 'levels':
       return yield* levelsOf(args, context);
@@ -369,7 +374,7 @@ function expiryOf(text: string | undefined, words: readonly string[]): string {
   const expiry = text?.toLowerCase() ?? '';
   if (isDate(expiry) || words.includes(expiry) || /^next:[0-9]{1,4}$/.test(expiry)) return expiry;
   const expected = `must be ${['a date YYYY-MM-DD', ...words].join(' or ')}, as the last part of the URI`;
-  throw invalidField('invalid_parameter', '/expiry', expected, 'zomma://gex/{ticker}/expiries lists the expiries.');
+  throw invalidArgument('/expiry', expected, 'zomma://gex/{ticker}/expiries lists the expiries.');
 }
 
 /** Returns the quotes of all contracts of an expiry as columns, in order of strike. */

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import { invalidField } from '../core/errors.ts';
+import { invalidArgument } from '../core/errors.ts';
 import { closedDatesOf, FIRST_YEAR } from '../market/calendar.ts';
 import { defineOperation } from './engine/operation.ts';
 import { defaulted, integerField, objectOf } from './engine/schemas.ts';
-import { textColumn } from './engine/wrapped-schemas.ts';
+import { dateColumn } from './engine/wrapped-schemas.ts';
 
 const LAST_YEAR = 2100;
 /** Maximum number of years of an answer. */
@@ -27,14 +27,14 @@ export const getExchangeCalendar = defineOperation({
   full: objectOf({
     from_year: integerField('First year.'),
     to_year: integerField('Last year.'),
-    holidays: textColumn('Weekdays without trading, YYYY-MM-DD, ascending.'),
-    half_days: textColumn('Days that close at 13:00 in New York, YYYY-MM-DD, ascending.'),
+    holidays: dateColumn('Weekdays without trading, YYYY-MM-DD, ascending.', 'holidays'),
+    half_days: dateColumn('Days that close at 13:00 in New York, YYYY-MM-DD, ascending.', 'half_days'),
   }),
   rest: { method: 'GET', path: '/api/v1/calendar' },
   run({ from_year, to_year }) {
     if (to_year < from_year || to_year - from_year >= YEARS_MAX) {
       const expected = `must be a year from ${from_year} to ${Math.min(LAST_YEAR, from_year + YEARS_MAX - 1)}`;
-      throw invalidField('invalid_parameter', '/to_year', expected);
+      throw invalidArgument('/to_year', expected);
     }
     const years = Array.from({ length: to_year - from_year + 1 }, (_, i) => closedDatesOf(from_year + i));
     return {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
-import { invalidField } from '../core/errors.ts';
+import { invalidArgument } from '../core/errors.ts';
 import { DAY_MS, iso, lastClose, openMsBetween } from '../market/calendar.ts';
 import { NO_LEVELS, ONE_EXPIRY_ALONE } from '../market/chain.ts';
 import {
@@ -23,12 +23,29 @@ import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
 import { limit } from './engine/pages.ts';
-import { count, describedObject, flagField, number, objectList, objectOf, oneOf, textField } from './engine/schemas.ts';
-import { integerOrNull, nullable, numberOrNull, objectOrNull, textOrNull } from './engine/wrapped-schemas.ts';
+import {
+  count,
+  flagField,
+  momentField,
+  namedList,
+  namedObject,
+  number,
+  objectOf,
+  oneOf,
+  textField,
+} from './engine/schemas.ts';
+import {
+  integerOrNull,
+  momentOrNull,
+  namedOrNull,
+  nullable,
+  numberOrNull,
+  textOrNull,
+} from './engine/wrapped-schemas.ts';
 
-const moment = (description: string) => textOrNull(`${description}, ISO 8601; null if there is none.`);
+const moment = (description: string) => momentOrNull(`${description}, ISO 8601; null if there is none.`);
 
-const tickerStatus = objectOf({
+const tickerStatus = namedObject('TickerStatus', undefined, {
   ticker: textField('Underlying symbol.'),
   state: oneOf(
     ['fresh', 'partial', 'stale', 'failing', 'missing'],
@@ -59,7 +76,7 @@ const tickerStatus = objectOf({
   refusal: textOrNull('Why the last attempt failed; null if it succeeded.'),
 });
 
-const feedStatus = objectOf({
+const feedStatus = namedObject('Feed', undefined, {
   feed: textField('Kind of source.'),
   simulated: flagField('True for the simulated market.'),
   state: oneOf(
@@ -76,12 +93,13 @@ const feedStatus = objectOf({
   ),
   stale_after_s: number('Smallest stale_after_s of the tickers, seconds.'),
   error: textOrNull('Why polling fails; null if polling works.'),
-  stream: objectOrNull('The stream over which the source sends data; null for a feed without a stream.', {
+  stream: namedOrNull('FeedStream', 'The stream over which the source sends data; null for a feed without a stream.', {
     up: flagField('True if the stream is connected.'),
-    since: textField('When the stream last connected or disconnected, ISO 8601.'),
+    since: momentField('When the stream last connected or disconnected, ISO 8601.'),
     reason: textOrNull('Why the stream is not connected; null if it is connected.'),
   }),
-  past: objectOrNull(
+  past: namedOrNull(
+    'SimulatedPast',
     'How much of its past the simulated market has filled since the first start; null for a feed that fills no past.',
     {
       done: count('Snapshots that are stored with all their levels.'),
@@ -93,45 +111,50 @@ const feedStatus = objectOf({
   expected_contracts: count('Expected contracts of all tickers with a snapshot.'),
   received_contracts: count('Received contracts of these tickers.'),
   tickers: Type.Array(tickerStatus, { description: 'Tickers on this page, by name.' }),
-  refusals: objectList('Rejections on this page, newest first. A later success of the origin or ticker removes them.', {
-    origin: textField('File, request or stream that was rejected.'),
-    ticker: textOrNull('Ticker; null if unknown.'),
-    reason: textField('Why it was rejected.'),
-    at: textField('Moment of the last rejection, ISO 8601.'),
-    times: count('Number of rejections in a row.'),
-  }),
-  gaps: objectList(
+  refusals: namedList(
+    'FeedRefusal',
+    'Rejections on this page, newest first. A later success of the origin or ticker removes them.',
+    {
+      origin: textField('File, request or stream that was rejected.'),
+      ticker: textOrNull('Ticker; null if unknown.'),
+      reason: textField('Why it was rejected.'),
+      at: momentField('Moment of the last rejection, ISO 8601.'),
+      times: count('Number of rejections in a row.'),
+    },
+  ),
+  gaps: namedList(
+    'FeedGap',
     'Gaps on this page, newest first: periods in which the stream was not connected, so trades were missed.',
     {
-      from: textField('Begin, ISO 8601.'),
-      to: textOrNull('End, ISO 8601; null if the gap has not ended.'),
+      from: momentField('Begin, ISO 8601.'),
+      to: momentOrNull('End, ISO 8601; null if the gap has not ended.'),
       reason: textField('Why the stream was not connected.'),
     },
   ),
 });
 
-const session = describedObject('The trading session of the New York Stock Exchange, by its calendar.', {
+const session = namedObject('TradingSession', 'The trading session of the New York Stock Exchange, by its calendar.', {
   state: oneOf(['open', 'closed'], 'Whether the exchange is open now.'),
   reason: nullable(
     oneOf(['night', 'weekend', 'holiday'], 'Reason.'),
     'Why the exchange is closed: night (a trading day, before its open or after its close), weekend or holiday; null while it is open.',
   ),
-  opens_at: textField(
+  opens_at: momentField(
     'While open: the open of the present session; while closed: the open of the next session; ISO 8601.',
   ),
-  closes_at: textField('The close of that session, ISO 8601.'),
+  closes_at: momentField('The close of that session, ISO 8601.'),
   half_day: flagField('True if that session closes at 13:00 in New York.'),
-  last_close: textField('The last close at or before `now`, ISO 8601.'),
-  now: textField("Time of the server's clock, ISO 8601."),
+  last_close: momentField('The last close at or before `now`, ISO 8601.'),
+  now: momentField("Time of the server's clock, ISO 8601."),
 });
 
 const report = objectOf({
-  checked_at: textField('Time of the report, ISO 8601.'),
+  checked_at: momentField('Time of the report, ISO 8601.'),
   healthy: flagField('True if there are feeds, and all of them are ok.'),
   session,
   stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
-  clock_step: objectOrNull('The last time within a day at which the clock was set while the service ran.', {
-    at: textField('Moment by the new time, ISO 8601.'),
+  clock_step: namedOrNull('ClockStep', 'The last time within a day at which the clock was set while the service ran.', {
+    at: momentField('Moment by the new time, ISO 8601.'),
     by_s: number('How far the clock was set, seconds; negative if it was set back.'),
   }),
   feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
@@ -215,7 +238,7 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
   });
   if (row < from) {
     const expected = 'must be next_cursor of an answer, unchanged';
-    throw invalidField('invalid_parameter', '/cursor', expected, 'Retry without cursor.');
+    throw invalidArgument('/cursor', expected, 'Retry without cursor.');
   }
   return { ...report, feeds, ...(isFull && { next_cursor: String(row) }) };
 }

@@ -19,6 +19,8 @@ import { getDayChanges } from './history/day-changes.ts';
 import { getGexHistory } from './history/gex-history.ts';
 import { getLevelRecord } from './history/levels-held.ts';
 import { getLevelsHistory } from './history/levels-history.ts';
+import { getNewestLevels } from './history/levels-of-many.ts';
+import { getLevelsOfTickers } from './history/levels-of-tickers.ts';
 import { getOpenInterestChanges } from './history/open-interest-changes.ts';
 import { screenTickers } from './history/screen-tickers.ts';
 import { computeGreeksBatch } from './options/greeks-batch.ts';
@@ -69,6 +71,8 @@ export const REGISTRY = {
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
   get_gex_history: getGexHistory,
+  get_newest_levels: getNewestLevels,
+  get_levels_of_tickers: getLevelsOfTickers,
   get_day_changes: getDayChanges,
   get_level_record: getLevelRecord,
   get_open_interest_changes: getOpenInterestChanges,

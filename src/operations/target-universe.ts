@@ -14,7 +14,7 @@ export const targetUniverse = defineOperation({
     total_tracked: integerField('Number of tickers in the universe.'),
     macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Tickers by theme.' }),
   }),
-  rest: { method: 'GET', path: '/api/v1/universe', ignoresUnknown: true },
+  rest: { method: 'GET', path: '/api/v1/universe', isContract: true },
   run: (_, { universe }) => ({
     result: {
       status: 'success' as const,

@@ -80,8 +80,8 @@ const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(P
  * unusable. The drop folder must exist, and must not overlap the folder of `--set-aside`.
  */
 function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
-  const { feed, seed, feedRate, setAside, keepFiles } = settings;
-  if (feed === 'simulated') return createSimulatedFeed({ seed, universe });
+  const { feed, seed, simClock, feedRate, setAside, keepFiles } = settings;
+  if (feed === 'simulated') return createSimulatedFeed({ seed, universe, clock: simClock });
   if (feed.startsWith('files:')) {
     const dir = existingFolder(feed.slice('files:'.length));
     return createFilesFeed(dir, {

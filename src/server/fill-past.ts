@@ -5,21 +5,18 @@ import { collectSoon } from '../core/garbage.ts';
 import type { Steps } from '../core/steps.ts';
 import { runEvery, untilIdle } from '../feeds/background.ts';
 import { type DiskSpace, NoDiskSpace } from '../feeds/disk-space.ts';
-import { type Instrument, instrumentsOf } from '../feeds/simulated/instruments.ts';
+import { type Instrument, instrumentsOf, type SimulationOptions } from '../feeds/simulated/instruments.ts';
 import { simulatedChain } from '../feeds/simulated/simulated-chain.ts';
 import { PRINT_DAYS } from '../feeds/simulated/simulated-feed.ts';
 import { simulatedPrintsIn } from '../feeds/simulated/simulated-prints.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { PastProgress } from '../market/feed-ledger.ts';
 import { newestSimulated, pastMoments } from '../market/simulated-past.ts';
-import type { Universe } from '../market/universe.ts';
 import { levelRecordOf } from '../operations/history/level-recorder.ts';
 import type { Store } from '../store/sqlite.ts';
 
-export interface PastDeps {
+export interface PastDeps extends SimulationOptions {
   readonly store: Store;
-  readonly seed: number;
-  readonly universe: Universe;
   readonly largePrintMinUsd: number;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
@@ -85,13 +82,13 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
 
 /** Writes the missing snapshots. Calls `onProgress` at the start and after each transaction of snapshots. */
 function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): Steps<void> {
-  const { store, seed, universe, nowMs, largePrintMinUsd, room, tickerInView } = deps;
-  const newest = newestSimulated(nowMs());
+  const { store, clock, nowMs, largePrintMinUsd, room, tickerInView } = deps;
+  const newest = newestSimulated(nowMs(), clock);
   const all = pastMoments(newest);
   /** The tickers with missing snapshots, with the times of these snapshots. */
   let gaps: { readonly instrument: Instrument; readonly moments: number[]; hasPrints: boolean }[] = [];
   let missing = 0;
-  for (const instrument of instrumentsOf(seed, universe)) {
+  for (const instrument of instrumentsOf(deps)) {
     yield { message: 'Listing the missing snapshots' };
     const moments = missingOf(store, instrument.ticker, all);
     missing += moments.length;

@@ -251,8 +251,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     const ns_per_option = Math.round(await kernelNsPerOption());
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
     if (settings.past && feeds.some(({ simulated }) => simulated)) {
-      const { seed } = settings;
-      const past = startPastFill({ ...background, seed, universe, largePrintMinUsd, tickerInView, room });
+      const { seed, simClock: clock } = settings;
+      const past = startPastFill({ ...background, seed, clock, universe, largePrintMinUsd, tickerInView, room });
       resources.defer(() => past.stop());
     }
   }

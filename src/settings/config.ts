@@ -235,6 +235,12 @@ export const SETTINGS = {
       default: '1',
       parse: (text) => values.wholeNumber(text, '--seed'),
     },
+    simClock: {
+      flag: '--sim-clock <hours>',
+      help: 'hours of the simulated market: "always" (its quotes change every minute, also at night and on Sundays, and the price of each index fund crosses its gamma flip within minutes) or "real" (its quotes change only while the exchange is open)',
+      default: 'always',
+      parse: values.choiceOf('--sim-clock', ['always', 'real'], 'Use --sim-clock always or real.'),
+    },
     past: {
       flag: '--past <on|off>',
       help: 'whether the simulated market gets a past on its first start: closes of 60 trading days, and half hours of five',

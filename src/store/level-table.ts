@@ -100,6 +100,13 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
        )) FROM json_each(?2)
      )`,
   );
+  const selectStoredAt = db.prepare<{ seq: number; at: number }, [number]>(
+    'SELECT seq, ifnull(kept_at, as_of) AS at FROM levels WHERE seq > ? ORDER BY seq LIMIT 1',
+  );
+  const selectBefore = db.prepare<LevelRow & Entry, [number, string, number]>(
+    `SELECT ${record}, seq, source FROM levels INDEXED BY levels_of_ticker
+     WHERE simulated = ? AND underlying = ? AND advanced = 1 AND seq < ? ORDER BY seq DESC LIMIT 1`,
+  );
   const selectCurrent = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? AND seq <= ?
      ORDER BY as_of DESC LIMIT 1`,
@@ -149,6 +156,21 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
       selectEventsOf.all(Number(simulated), JSON.stringify(underlyings), afterSeq, limit).map(recordOf),
     firstMissedAt: (underlyings, afterSeq, simulated) =>
       selectFirstMissed.get(Number(simulated), JSON.stringify(underlyings), afterSeq)?.at,
+    levelEventBefore(underlying, seq, simulated) {
+      const row = selectBefore.get(Number(simulated), underlying, seq);
+      return row ? recordOf(row) : undefined;
+    },
+    levelSeqAt(atMs, afterSeq) {
+      // Entries are stored in the order of time, so a binary search finds the first without an index of these times.
+      let [low, high] = [afterSeq, Math.max(afterSeq, selectHead.get()?.seq ?? 0)];
+      while (low < high) {
+        const middle = Math.floor((low + high) / 2);
+        const next = selectStoredAt.get(middle);
+        if (next && next.at < atMs) low = next.seq;
+        else high = middle;
+      }
+      return low;
+    },
     currentLevels(underlying, upToSeq, simulated) {
       const until = (ms: number) => selectCurrent.get(Number(simulated), underlying, ms, upToSeq);
       const row = until(nowMs() + AHEAD_MS) ?? until(Number.MAX_SAFE_INTEGER);

@@ -14,8 +14,15 @@ export function thinSimulated(
          AND EXISTS (SELECT * FROM ${table} WHERE simulated = 1 AND underlying = ?1 AND day = candidate.day AND as_of > candidate.as_of)
      )`,
   );
+  const thinClosed = db.prepare<null, [string, string, number]>(
+    `DELETE FROM ${table} WHERE rowid IN (
+       SELECT ${table}.rowid FROM json_each(?2) CROSS JOIN ${table}
+       WHERE simulated = 1 AND underlying = ?1 AND as_of > value ->> 0 AND as_of < min(value ->> 1, ?3)
+     )`,
+  );
   return (underlying, newest) => {
-    const { allFrom, halfHoursFrom } = simulatedRetention(newest);
+    const { allFrom, halfHoursFrom, closedTimes } = simulatedRetention(newest);
+    thinClosed.run(underlying, JSON.stringify(closedTimes), allFrom);
     thin.run(underlying, allFrom, halfHoursFrom);
   };
 }

@@ -191,7 +191,9 @@ function small(root: string, strikes: number[], halfSpread: number): ContractRow
 }
 
 function simulated(ticker: string): Chain {
-  const instrument = instrumentsOf(3, STANDARD_UNIVERSE).find((each): each is Instrument => each.ticker === ticker)!;
+  const instrument = instrumentsOf({ seed: 3, universe: STANDARD_UNIVERSE, clock: 'real' }).find(
+    (each): each is Instrument => each.ticker === ticker,
+  )!;
   return simulatedChain(instrument, Date.parse('2026-01-05T19:00:00Z'));
 }
 

@@ -6,7 +6,7 @@ import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 /** All tickers of the standard universe. */
 export const SIMULATED: readonly string[] = [...STANDARD_UNIVERSE.tickers];
 
-const INSTRUMENTS = instrumentsOf(7, STANDARD_UNIVERSE);
+const INSTRUMENTS = instrumentsOf({ seed: 7, universe: STANDARD_UNIVERSE, clock: 'real' });
 const chains = new Map<string, Chain>();
 
 /** The simulated chain of a ticker on a Wednesday at noon in Chicago, computed once. */

@@ -33,8 +33,8 @@ test.each([
   [3, false],
 ])('judges a target by the time relative to the rival’s (%d)', (ours, reached) => {
   const results = [
-    { name: 'Zomma (WASM)', ns: ours, ratio: 1, spread: [1, 1] as const },
-    { name: 'rival', ns: 1, ratio: 1 / ours, spread: [1, 1] as const },
+    { name: 'Zomma (WASM)', ns: ours, quartiles: [1, 1] as const, ratio: 1, spread: [1, 1] as const },
+    { name: 'rival', ns: 1, quartiles: [1, 1] as const, ratio: 1 / ours, spread: [1, 1] as const },
   ];
   expect(isReached({ text: '', against: 'rival', atMost: 1 }, results)).toBe(reached);
   expect(isReached({ text: '', against: 'absent', atMost: 1 }, results)).toBeUndefined();

@@ -3,7 +3,7 @@ import { stageTables } from '../../bench/stages.ts';
 
 test('reports a time for every stage of a small chain, the total first', () => {
   const lines = stageTables(64, { rounds: 1, sliceMs: 0.1 });
-  const rows = lines.filter((line) => /^\| \S.* \| [\d.e+-]+ \| [\d.e+]+ % \|$/.test(line));
+  const rows = lines.filter((line) => /^\| \S.* \| [\d.e+-]+ \([\d.e+-]+ to [\d.e+-]+\) \| [\d.e+]+ % \|$/.test(line));
   expect(rows[0]).toStartWith('| **from columns to all levels** | ');
   const chains = lines.filter((line) => line.startsWith('## Stages'));
   expect(rows).toHaveLength(10 * chains.length);

@@ -249,7 +249,8 @@ describe('call', () => {
     expect(satisfies(view.output, strikes)).toBe(true);
     expect(strikes).toMatchObject({ ticker: 'TEST', spot_price: 100, count: 9, strike: expect.arrayContaining([105]) });
     const extended = await called('get_gex_by_strike', { ticker: 'TEST', at }, '--extended');
-    expect(extended).toEqual({ ...strikes, provenance: expect.objectContaining({ source: 'files:chain.csv' }) });
+    const { as_of, ...fields } = strikes;
+    expect(extended).toEqual({ ...fields, provenance: expect.objectContaining({ source: 'files:chain.csv', as_of }) });
     expect(await called('get_target_universe', {})).toMatchObject({ status: 'success', total_tracked: 8 });
     expect(await called('get_feed_status', { limit: 1 })).toMatchObject({
       feeds: [],

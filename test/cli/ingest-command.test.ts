@@ -318,7 +318,7 @@ test.each([
 });
 
 describe('thetadata', () => {
-  const [CHPT] = instrumentsOf(1, loadUniverse(JSON.stringify({ themes: { few: ['CHPT'] } })));
+  const [CHPT] = instrumentsOf({ seed: 1, universe: loadUniverse('{"themes":{"few":["CHPT"]}}'), clock: 'real' });
   const chainOf = (ticker: string, day?: string) =>
     ticker === 'CHPT' && day !== undefined ? simulatedChain(CHPT!, closeOf(day)) : undefined;
   const week = ['--ticker', 'chpt', '--from', '2026-08-14', '--to', '2026-08-18'];

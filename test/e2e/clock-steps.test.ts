@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import type { FeedReport } from '../../src/operations/feed-status.ts';
 import { openAccess, openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
-import { testNeeding } from '../support/needs.ts';
+import { FAKETIME, testWithFaketime } from '../support/faketime.ts';
 import { PROGRAM, run, startServer, withFolder } from '../support/process.ts';
-
-/** libfaketime sets the clock of one process. */
-const [LIBRARY] = [...new Bun.Glob('/usr/lib/*/faketime/libfaketimeMT.so.1').scanSync({ cwd: '/', absolute: true })];
-const withClock = testNeeding(LIBRARY !== undefined, 'not installed: libfaketime');
 
 const FEED_EVERY_MS = 5_000;
 const UUID = '6f1c2a34-5b6d-4e7f-8a9b-000000000001';
@@ -21,7 +17,7 @@ function serveThrough(from: string, to: string) {
     const [data, clock] = [drop('data'), drop('clock')];
     writeFileSync(clock, from);
     const env = {
-      LD_PRELOAD: LIBRARY!,
+      LD_PRELOAD: FAKETIME!,
       FAKETIME_TIMESTAMP_FILE: clock,
       FAKETIME_NO_CACHE: '1',
       DONT_FAKE_MONOTONIC: '1',
@@ -67,20 +63,23 @@ function serveThrough(from: string, to: string) {
   });
 }
 
-withClock('after each step of the clock, the next file is served in time, and ages and states are true', async () => {
-  const well = { statuses: [200], state: 'degraded' as const, isServedSoon: true, isAgeTrue: true, isPolled: true };
-  const back = { ...well, logged: 'clock_set_back', checked: 'set back' };
-  expect(
-    await Promise.all([
-      serveThrough('+5h', '+0'),
-      serveThrough('+0', '-2h'),
-      serveThrough('+0', '-30h'),
-      serveThrough('+0', '+1d'),
-    ]),
-  ).toEqual([
-    { ...back, byHours: -5, told: 'clock     SET BACK by 5 h' },
-    { ...back, byHours: -2, told: 'clock     SET BACK by 2 h' },
-    { ...back, byHours: -30, told: 'clock     SET BACK by 30 h' },
-    { ...well, logged: 'clock_set_forward', byHours: 24, told: 'clock     SET FORWARD by 24 h', checked: undefined },
-  ]);
-});
+testWithFaketime(
+  'after each step of the clock, the next file is served in time, and ages and states are true',
+  async () => {
+    const well = { statuses: [200], state: 'degraded' as const, isServedSoon: true, isAgeTrue: true, isPolled: true };
+    const back = { ...well, logged: 'clock_set_back', checked: 'set back' };
+    expect(
+      await Promise.all([
+        serveThrough('+5h', '+0'),
+        serveThrough('+0', '-2h'),
+        serveThrough('+0', '-30h'),
+        serveThrough('+0', '+1d'),
+      ]),
+    ).toEqual([
+      { ...back, byHours: -5, told: 'clock     SET BACK by 5 h' },
+      { ...back, byHours: -2, told: 'clock     SET BACK by 2 h' },
+      { ...back, byHours: -30, told: 'clock     SET BACK by 30 h' },
+      { ...well, logged: 'clock_set_forward', byHours: 24, told: 'clock     SET FORWARD by 24 h', checked: undefined },
+    ]);
+  },
+);

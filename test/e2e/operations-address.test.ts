@@ -57,7 +57,7 @@ describe('metrics', () => {
     expect(text).toMatch(/^zomma_build_info\{version="[\d.]+",commit="\w+",schema="\d+"\} 1$/m);
     expect(sample(text, 'zomma_feed_state{feed="simulated",state="ok"}')).toBe(1);
     expect(sample(text, 'zomma_feed_state{feed="simulated",state="down"}')).toBe(0);
-    expect(sample(text, 'zomma_feed_tickers{feed="simulated",state="fresh"}')).toBe(59);
+    expect(sample(text, 'zomma_feed_tickers{feed="simulated",state="fresh"}')).toBe(61);
     expect(sample(text, 'zomma_feed_contracts_received{feed="simulated"}')).toBeGreaterThan(10_000);
     expect(sample(text, 'zomma_live_streams')).toBe(1);
     for (const name of ['zomma_db_bytes', 'zomma_disk_free_bytes', 'zomma_resident_memory_bytes'])

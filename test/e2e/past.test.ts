@@ -42,7 +42,7 @@ test('a service that is killed in the middle of the past continues it, answers f
     // The past of COST, which comes last, takes long enough for a kill in the middle.
     writeFileSync(universe, '{"themes":{"few":["CHPT","UUP","COST"]}}');
     const args = ['start', '--port', '0', '--data-dir', join(folder, 'data'), '--universe', universe, '--past', 'on'];
-    const present = newestSimulated(Date.now());
+    const present = newestSimulated(Date.now(), 'real');
     const past = pastMoments(present);
 
     const first = await startServer(PROGRAM, args);

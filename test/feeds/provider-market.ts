@@ -15,7 +15,10 @@ export const TICKERS = ['BRK.B', 'SPX', 'CHPT'];
 
 const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
 export const CHAINS: ReadonlyMap<string, Chain> = new Map(
-  instrumentsOf(1, UNIVERSE).map((each) => [each.ticker, simulatedChain(each, NOON_MS)]),
+  instrumentsOf({ seed: 1, universe: UNIVERSE, clock: 'real' }).map((each) => [
+    each.ticker,
+    simulatedChain(each, NOON_MS),
+  ]),
 );
 
 /** Returns a clock that only advances by the requested pauses. The pauses take no real time. */

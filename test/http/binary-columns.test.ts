@@ -58,7 +58,7 @@ const bad: [what: string, field: keyof Columns, row: number, value: number][] = 
   ['an invalid side', 'put_call', 2, 0],
   ['NaN', 'spot', 0, Number.NaN],
   ['an infinity', 'strike', 1, Number.POSITIVE_INFINITY],
-  ['a value below its bound', 'tte', 3, 0],
+  ['a value below its bound', 'tte', 3, -1e-9],
   ['a value above its bound', 'rate', 3, 4],
 ];
 test.each(bad)('refuses %s and names the column and row', async (_, field, row, value) => {
@@ -78,6 +78,16 @@ test.each([
 ])('refuses %s', async (_, change, query, status) => {
   expect((await post(change(bytesOf(columnsOf(4))), query)).status).toBe(status);
 });
+
+test.each(['application/octet-stream', 'application/json', null])(
+  'the path of binary columns takes them with the content type %s',
+  async (type) => {
+    const raw = bytesOf(columnsOf(3)) as Uint8Array<ArrayBuffer>;
+    const own = await service.request('POST', `${PATH}.f64?units=raw`, { raw, headers: { 'Content-Type': type } });
+    expect([own.status, own.headers.get('content-type')]).toEqual([200, 'application/octet-stream']);
+    expect(await own.bytes()).toEqual(await (await post(raw, '?units=raw')).bytes());
+  },
+);
 
 test('bytes with the content type of JSON are refused as invalid JSON', async () => {
   expect((await post(bytesOf(columnsOf(4)), '', 'application/json')).status).toBe(422);

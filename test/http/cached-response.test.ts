@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
 import { ClientError } from '../../src/core/errors.ts';
+import { contentType } from '../../src/http/answer-format.ts';
 import { type CachedResponse, cacheResponse, sendResponse } from '../../src/http/cached-response.ts';
 import { createAnswerCache } from '../../src/operations/engine/answer-cache.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
@@ -19,7 +20,8 @@ const NOW = Date.parse(AS_OF) + 7_000;
 const cachedOf = (body: string | Uint8Array, view = restView(GEX), isCacheable = true) => {
   const { context, store } = smallMarket({}, NOW);
   const cache = createAnswerCache(context, store);
-  const written = { view, body, provenance: PROVENANCE, isReplay: false };
+  const type = contentType(typeof body === 'string' ? 'json' : 'image');
+  const written = { view, body, type, provenance: PROVENANCE, isReplay: false };
   const answer = cacheResponse(cache.record('a'), written, isCacheable, context);
   return { cache, answer };
 };

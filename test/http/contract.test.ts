@@ -556,7 +556,8 @@ describe('other paths, methods and hosts', () => {
       };
       for (const hidden of ['/api/v1/universe', '/api/v1/nodes/gex/SPY', '/sse', '/messages']) {
         expect(await ask(`/health?${hidden}`)).toEqual([200, '{"status":"online"}']);
-        expect((await ask(`/openapi.json?${hidden}`))[1]).toStartWith('{"openapi"');
+        expect((await ask(`/docs?${hidden}`))[1]).toStartWith('<!doctype html>');
+        expect((await ask(`/openapi.json?${hidden}`))[0]).toBe(400);
         expect((await ask(`/nothing?${hidden}`))[0]).toBe(401);
       }
       expect((await ask('/api/v1/universe', service.key))[0]).toBe(200);

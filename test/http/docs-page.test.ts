@@ -94,7 +94,9 @@ test('no package runs a script when it is installed', () => {
 
 test('builds the document once, however often it is requested', async () => {
   let built = 0;
-  const app = createHttpApp().use(docsRoutes(() => ({ openapi: '3.1.0', built: ++built, of: 'x'.repeat(2_000) }), ''));
+  const app = createHttpApp().use(
+    docsRoutes(async () => ({ openapi: '3.1.0', built: ++built, of: 'x'.repeat(2_000) }), ''),
+  );
   for (const accepted of ['identity', 'gzip', 'br', 'identity']) {
     const request = new Request('http://localhost/openapi.json', { headers: { 'Accept-Encoding': accepted } });
     expect((await app.handle(request)).status).toBe(200);

@@ -108,20 +108,22 @@ describe('options', () => {
     }
   });
 
-  test('a selection without contracts is refused with no_chain', async () => {
+  test('a selection without contracts is an unknown expiry', async () => {
     const { status, body } = await get('SPY/strikes?expiries=2040-01-20');
-    expect([status, body.code as unknown as string]).toEqual([400, 'no_chain']);
+    expect([status, body.code as unknown as string]).toEqual([400, 'unknown_expiry']);
   });
 
-  test('the levels take the options too; there an unknown query field has no effect', async () => {
-    const all = (await get('SPY')).body;
-    const near = (await get('SPY?expiries=next:10&_=1')).body;
+  test('the levels take the options too, with the fields of the API contract', async () => {
+    const levels = async (query: string) =>
+      (await (await service.request('GET', `/api/v1/nodes/gex/SPY${query}`)).json()) as Columns;
+    const [all, near] = [await levels(''), await levels('?expiries=next:10')];
     expect(Object.keys(near)).toEqual(Object.keys(all));
     expect(near.net_gex_mil).not.toBe(all.net_gex_mil);
     expect((await get('SPY?weight=money')).status).toBe(400);
   });
 
-  test('the ticker of the path takes precedence over a ticker in the query', async () => {
-    expect((await get('SPY/strikes?ticker=TSLA')).body.ticker).toBe('SPY');
+  test('a ticker in the query, beside that of the path, is refused', async () => {
+    const { status, body } = await get('SPY/strikes?ticker=TSLA');
+    expect([status, body.detail as unknown as string]).toEqual([400, '/ticker is not a field of this request']);
   });
 });

@@ -8,6 +8,8 @@ const service = serviceForTests();
 const get = (path: string, headers: Record<string, string> = {}) =>
   service.request('GET', `/api/v1/nodes/gex/${path}`, { headers });
 const textOf = async (path: string) => (await get(path)).text();
+/** What an answer states first: its moment, and the options that differ from the defaults. */
+const STATED = /^\{"as_of":"[^"]+",(?:"options":\{[^}]+\},)?/;
 
 test.each(['', '&weight=volume', '&expiries=next:30&forward=flat'])(
   'has the texts of the routes of its parts, with options %j',
@@ -15,14 +17,18 @@ test.each(['', '&weight=volume', '&expiries=next:30&forward=flat'])(
     const query = `?iv=otm${options}`;
     const view = await textOf(`SPY/view${query}`);
     const parts = await Promise.all(['strikes', 'profile', 'expiries'].map((part) => textOf(`SPY/${part}${query}`)));
-    const [strikes, profile, expiries] = parts;
+    const stated = STATED.exec(view)![0];
+    for (const part of parts) expect(part).toStartWith(stated);
+    const [strikes, profile, expiries] = parts.map((part) => part.replace(STATED, '{'));
+    const given = Object.fromEntries(new URLSearchParams(options));
+    expect(JSON.parse(view).options ?? {}).toEqual(given);
     expect(view).toContain(`,"strikes":${strikes},"profile":${profile},"expiries":${expiries},"provenance":{`);
     if (options === '') {
       const exact = await textOf(`SPY/view${query}&digits=17`);
       const body = { ticker: 'SPY' };
       const extended = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', { body });
       const [levels] = (await extended.text()).split(',"provenance":{');
-      expect(exact).toStartWith(`{"levels":${levels}},"strikes":`);
+      expect(exact).toContain(`,"levels":${levels}},"strikes":`);
     }
   },
 );

@@ -86,13 +86,13 @@ describe('a picture', () => {
     ]);
   });
 
-  test('the OpenAPI document names its media type where an operation draws', async () => {
+  test('the OpenAPI document has the picture at a path of its own', async () => {
     const { paths } = (await (await service.request('GET', '/openapi.json')).json()) as {
       paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
     };
     const drawing = Object.entries(paths).filter(([, methods]) =>
       Object.values(methods).some(({ responses }) => 'image/png' in (responses[200]?.content ?? {})),
     );
-    expect(drawing.map(([path]) => path).sort()).toEqual(['/api/v1/nodes/gex/{ticker}/hedging', TOOL]);
+    expect(drawing.map(([path]) => path).sort()).toEqual(['/api/v1/nodes/gex/{ticker}/hedging.png']);
   });
 });

@@ -38,7 +38,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
     ...{ scheduler: createScheduler(), budget: createByteBudget() },
     loaded: () => undefined,
     basePath: '',
-    openapi: () => ({}),
+    openapi: async () => ({}),
     observe: () => {},
   });
   const { router } = app;

@@ -76,7 +76,7 @@ test('a page of an allowed origin can send a preflight request and read the answ
   expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, Origin]);
   const plain = await service.request('GET', '/api/v1/universe', { headers: { Origin } });
   expect([plain.status, plain.headers.get('access-control-allow-origin')]).toEqual([200, Origin]);
-  expect(plain.headers.get('vary')).toBe('Origin, Accept-Encoding');
+  expect(plain.headers.get('vary')).toBe('Origin, Accept, Accept-Encoding');
 });
 
 test('every path refuses foreign hosts and origins; /health accepts any host for probes', async () => {

@@ -7,7 +7,13 @@ const service = serviceForTests();
 beforeAll(() => computeLevels(service));
 
 interface Body {
-  readonly rows: { readonly ticker: string; readonly net_gex_mil: number; readonly age_s: number }[];
+  readonly rows: {
+    readonly ticker: string;
+    readonly net_gex_mil: number;
+    readonly as_of?: string;
+    readonly age_s?: number;
+  }[];
+  readonly as_of?: string;
   readonly matched: number;
   readonly without_data: string[];
 }
@@ -23,9 +29,20 @@ test.each(['tickers=spy,TSLA,ZZZZ', 'tickers=spy&tickers=TSLA&tickers=ZZZZ'])('%
   expect(body.rows.map(({ ticker }) => ticker)).toEqual(['SPY', 'TSLA']);
   expect(body).toMatchObject({ matched: 2, without_data: ['ZZZZ'] });
   expect(headers.get('x-data-source')).toBe('simulated');
-  // The age of the answer is computed after those of its rows, and a second may begin meanwhile.
-  const rowsAgeS = Math.max(...body.rows.map(({ age_s }) => age_s));
-  expect([0, 1]).toContain(Number(headers.get('x-data-age')) - rowsAgeS);
+  const moments = body.rows.map(({ as_of }) => as_of).toSorted();
+  expect([body.as_of, headers.get('x-data-as-of')]).toEqual([moments[0]!, moments[0]!]);
+  expect(body.rows.some((row) => 'age_s' in row)).toBe(false);
+});
+
+test('ages are in the rows of the route only on request, and always in those of the tool', async () => {
+  const fieldsOf = ({ rows }: Body) => [rows[0]!.as_of !== undefined, rows[0]!.age_s !== undefined];
+  const tool = async (query: string) =>
+    (await (await service.request('POST', `/api/v1/tools/screen_tickers${query}`, { body: {} })).json()) as Body;
+  expect(fieldsOf((await screen('limit=3')).body)).toEqual([true, false]);
+  expect(fieldsOf((await screen('sort_by=age_s')).body)).toEqual([true, true]);
+  expect(fieldsOf((await screen('where=age_s%3E0')).body)).toEqual([true, true]);
+  expect(fieldsOf(await tool(''))).toEqual([false, true]);
+  expect(fieldsOf(await tool('?extended=true'))).toEqual([true, true]);
 });
 
 test('conditions in the query are those of the tool', async () => {
@@ -42,10 +59,11 @@ test('conditions in the query are those of the tool', async () => {
   expect(figures).toEqual(figures.toSorted((a, b) => b - a));
 });
 
-test('an invalid condition is a 422 that lists the columns', async () => {
+test('an invalid condition is a 400 that lists the columns', async () => {
   const response = await service.request('GET', '/api/v1/screen?where=rank%3E80');
-  expect(response.status).toBe(422);
+  expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
+    code: 'invalid_parameter',
     errors: [{ pointer: '/where/0' }],
     hint: expect.stringContaining('iv_rank'),
   });

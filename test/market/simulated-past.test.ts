@@ -11,12 +11,18 @@ test.each([
   ['on a Sunday', '2026-11-22T17:00:00Z', '2026-11-20T16:00:00'],
   ['after an early close', '2026-11-27T20:00:00Z', '2026-11-27T13:00:00'],
 ])('the newest quotes %s', (_when, now, newest) => {
-  expect(newYorkTime(newestSimulated(at(now)))).toBe(newest);
+  expect(newYorkTime(newestSimulated(at(now), 'real'))).toBe(newest);
+});
+
+test('with the clock `always`, the newest quotes are those of the present minute', () => {
+  expect(newYorkTime(newestSimulated(at('2026-11-22T08:07:31Z'), 'always'))).toBe('2026-11-22T03:07:00');
 });
 
 /** The moments of the past as times by day, the newest first. */
 function pastAt(now: string): Map<string, string[]> {
-  const times = pastMoments(newestSimulated(at(now))).map((moment) => newYorkTime(moment).slice(0, 16).split('T'));
+  const times = pastMoments(newestSimulated(at(now), 'real')).map((moment) =>
+    newYorkTime(moment).slice(0, 16).split('T'),
+  );
   return new Map([...Map.groupBy(times, ([day]) => day!)].map(([day, rows]) => [day, rows.map(([, time]) => time!)]));
 }
 

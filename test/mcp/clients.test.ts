@@ -177,7 +177,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
   test('reads every listed resource, and gets an error for an unknown one', async () => {
     await using client = await connected(name);
     const { resources } = await client.listResources();
-    expect(resources).toHaveLength(61);
+    expect(resources).toHaveLength(63);
     for (const { uri, mimeType } of [...resources.slice(0, 4), resources.at(-1)!]) {
       const { contents } = await client.readResource({ uri });
       expect(contents).toMatchObject([{ uri, mimeType, text: expect.any(String) }]);
@@ -193,7 +193,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     const completed = async (uri: string, argument: { name: string; value: string }, filled = {}) =>
       (await client.complete({ ref: { type: 'ref/resource', uri }, argument, context: { arguments: filled } }))
         .completion.values;
-    expect(await completed('zomma://gex/{ticker}', { name: 'ticker', value: 'sp' })).toEqual(['SPY']);
+    expect(await completed('zomma://gex/{ticker}', { name: 'ticker', value: 'sp' })).toEqual(['SPX', 'SPY']);
     const strikes = 'zomma://gex/{ticker}/strikes/{expiry}';
     const expiries = await completed(strikes, { name: 'expiry', value: '20' }, { ticker: 'spy' });
     expect(expiries.length).toBeGreaterThan(3);

@@ -261,7 +261,7 @@ test.each(['zomma://gex/FB', 'zomma://gex/brk%2Fb', 'zomma://gex/%24META/profile
 test('the universe says which tickers have data, and how old it is', async () => {
   const [content] = (await client.readResource({ uri: 'zomma://universe' })).contents;
   const universe = JSON.parse((content as { text: string }).text) as Record<string, object>;
-  expect(Object.keys(universe.age_of_data!)).toHaveLength(8);
+  expect(Object.keys(universe.age_of_data!)).toHaveLength(10);
   expect(universe).toMatchObject({
     age_of_data: { SPY: expect.stringMatching(/^\d+ (?:s|min|h|days)$/) },
     without_data: [],

@@ -16,18 +16,18 @@ import { recordLevels } from '../support/record-levels.ts';
 
 /** The past of a simulated market of small tickers. The present is a Tuesday at noon. */
 const NOW = Date.parse('2026-11-24T17:00:30Z');
-const NEWEST = newestSimulated(NOW);
+const NEWEST = newestSimulated(NOW, 'real');
 const MOMENTS = pastMoments(NEWEST);
 const SEED = 5;
 const LARGE_PRINT_MIN_USD = 100_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
 const universeOf = (tickers: readonly string[]) => loadUniverse(JSON.stringify({ themes: { few: tickers } }));
-const [UUP] = instrumentsOf(SEED, universeOf(['UUP']));
+const [UUP] = instrumentsOf({ seed: SEED, universe: universeOf(['UUP']), clock: 'real' });
 
 /** A store with the present of the tickers: what the feed delivers with its first poll, and the levels. */
 async function openPresent(tickers: readonly string[]): Promise<Store> {
   const store = openStore(':memory:', () => NOW);
-  const feed = createSimulatedFeed({ seed: SEED, universe: universeOf(tickers) });
+  const feed = createSimulatedFeed({ seed: SEED, universe: universeOf(tickers), clock: 'real' });
   store.openFeeds([feed]);
   store.sumPrintsFrom(LARGE_PRINT_MIN_USD);
   await ingestOnce({ feed, store, observe: () => {}, nowMs: () => NOW });
@@ -37,7 +37,14 @@ async function openPresent(tickers: readonly string[]): Promise<Store> {
 
 function depsOf(store: Store, tickers: readonly string[], deps: Partial<PastDeps> = {}): PastDeps {
   return {
-    ...{ store, seed: SEED, universe: universeOf(tickers), largePrintMinUsd: LARGE_PRINT_MIN_USD, nowMs: () => NOW },
+    ...{
+      store,
+      seed: SEED,
+      universe: universeOf(tickers),
+      clock: 'real' as const,
+      largePrintMinUsd: LARGE_PRINT_MIN_USD,
+      nowMs: () => NOW,
+    },
     ...{ tickerInView: () => tickers[0]!, isAnswering: () => false, observe: () => {} },
     room: { fullReason: () => undefined },
     ...deps,

@@ -43,6 +43,7 @@ const VALID: readonly (readonly [SettingName, text: string, value: unknown])[] =
   ['ops', '127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
   ['keepIntraday', '5', 5],
   ['keepLevels', '400', 400],
+  ['simClock', 'real', 'real'],
   ['past', 'off', false],
   ['keepFiles', '3', 3],
 ];
@@ -86,6 +87,7 @@ const INVALID: readonly (readonly [SettingName, texts: readonly string[], messag
   ['ops', ['9464', 'host', ':1'], '--ops'],
   ['keepIntraday', ['0', '1.5'], '--keep-intraday must be a whole number of days, at least 1'],
   ['keepLevels', ['0', ''], '--keep-levels must be a whole number of days'],
+  ['simClock', ['fast'], '--sim-clock "fast" is not known'],
   ['past', ['maybe'], '--past is neither on nor off'],
   ['keepFiles', ['0'], '--keep-files must be a whole number of days, at least 1'],
 ];

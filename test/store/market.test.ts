@@ -69,14 +69,16 @@ test('the last snapshot of each New York day', () =>
   withStoreFile((store) => {
     // 20:00 and 23:00 UTC are Monday. 04:30 UTC on Tuesday is still Monday in New York, 05:30 UTC is Tuesday.
     const times = [0, 3, 8.5, 9.5].map((hours) => MONDAY_MS + hours * HOUR_MS);
-    for (const simulated of [true, false]) {
-      for (const asOf of times) store.saveChain(chainOf({ asOf, simulated }));
-      const daily = (from: number, to: number) =>
-        store.dailyChainIds('SPX', from, to, simulated).map((id) => store.chain(id)?.asOf);
-      expect(daily(times[0]!, times[3]!)).toEqual([times[2], times[3]]);
-      // Snapshots after the end of the range do not count: within this range another snapshot is the last of its day.
-      expect(daily(times[0]!, times[1]!)).toEqual([times[1]]);
-    }
+    // Simulated snapshots of the night would not be kept.
+    for (const asOf of times) store.saveChain(chainOf({ asOf, simulated: false }));
+    store.saveChain(chainOf({ asOf: times[0]! + 1, simulated: true }));
+    const daily = (from: number, to: number) =>
+      store.dailyChainIds('SPX', from, to, false).map((id) => store.chain(id)?.asOf);
+    expect(daily(times[0]!, times[3]!)).toEqual([times[2], times[3]]);
+    // Snapshots after the end of the range do not count: within this range another snapshot is the last of its day.
+    expect(daily(times[0]!, times[1]!)).toEqual([times[1]]);
+    const simulated = store.dailyChainIds('SPX', times[0]!, times[3]!, true).map((id) => store.chain(id)?.asOf);
+    expect(simulated).toEqual([times[0]! + 1]);
   }));
 
 test('the moments of the snapshots around an instant', () =>

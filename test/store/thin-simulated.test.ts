@@ -63,3 +63,22 @@ test('what the past gets is kept, as long as the day lasts', () =>
     store.saveChain(chainOf({ asOf: closeOf('2026-12-02') }));
     expect(storedOf(store, true).snapshots).toEqual([...moments, noon, closeOf('2026-12-02')]);
   }));
+
+test('of the time in which the exchange is closed, only the last ten minutes are kept, and the close is the last of its day', () =>
+  withStore((store) => {
+    const close = closeOf('2026-11-20');
+    const minutesFrom = (moment: string, count: number) =>
+      Array.from({ length: count }, (_, i) => Date.parse(moment) + i * MINUTE_MS);
+    const save = (moments: readonly number[]) => {
+      for (const asOf of moments) keepLevels(store, { simulated: true, asOf });
+    };
+    const kept = () => storedOf(store, true).snapshots.map((moment) => new Date(moment).toISOString().slice(5, 16));
+    save([close, ...minutesFrom('2026-11-20T21:01:00Z', 40)]);
+    expect(kept()).toEqual(['11-20T21:00', ...Array.from({ length: 11 }, (_, i) => `11-20T21:${30 + i}`)]);
+    save(minutesFrom('2026-11-22T08:00:00Z', 2));
+    expect(kept()).toEqual(['11-20T21:00', '11-22T08:00', '11-22T08:01']);
+    // The service was stopped on Sunday, and starts again after the close of Wednesday eight days later.
+    save(minutesFrom('2026-12-02T21:00:00Z', 2));
+    expect(kept()).toEqual(['11-20T21:00', '12-02T21:00', '12-02T21:01']);
+    expect(storedOf(store, true).levels).toEqual(storedOf(store, true).snapshots);
+  }));

@@ -48,7 +48,9 @@ interface StandInMarket {
 
 /** The standard universe. Each chain is made once per minute. A past day has the chain of its close, if it is a trading day. */
 export function simulatedMarket(nowMs: () => number): StandInMarket {
-  const instruments = new Map(instrumentsOf(1, STANDARD_UNIVERSE).map((each) => [each.ticker, each]));
+  const instruments = new Map(
+    instrumentsOf({ seed: 1, universe: STANDARD_UNIVERSE, clock: 'real' }).map((each) => [each.ticker, each]),
+  );
   const made = new Map<string, Chain>();
   return {
     tickers: [...instruments.keys()],

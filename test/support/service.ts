@@ -30,13 +30,15 @@ export interface Service extends AsyncDisposable {
 export interface RequestOptions {
   readonly body?: unknown;
   /** Sent unchanged, instead of `body` as JSON. */
-  readonly raw?: string | ReadableStream<Uint8Array>;
+  readonly raw?: string | ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
 export interface ServiceSettings {
   readonly feed?: string;
   readonly rateLimit?: string;
+  /** The path of a universe. */
+  readonly universe?: string;
   readonly allowedOrigins?: string;
   readonly tools?: string;
   /** Any file: the service behaves as if it served HTTPS. */

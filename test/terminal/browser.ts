@@ -67,7 +67,7 @@ export function smallMarketWithPast(folder: string): string[] {
   const file = join(folder, 'universe.json');
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, JSON.stringify({ themes: { indices: ['SPY', 'QQQ'] } }));
-  return ['--past', 'on', '--universe', file];
+  return ['--past', 'on', '--sim-clock', 'real', '--universe', file];
 }
 
 export interface OpenOptions extends BrowserContextOptions {

@@ -4,9 +4,9 @@ import { parseAddress } from '../../web/state/address.ts';
 import { describeInBrowser, figuresOf, settled, type Terminal, test, withTerminal } from './browser.ts';
 
 /** The tickers with data: five of the simulated market, and an index with a price of five digits in place of another one. */
-const WITH_DATA = ['SPY', 'QQQ', 'NDX', 'NVDA', 'META', 'TSLA'];
+const WITH_DATA = ['SPY', 'QQQ', 'RUT', 'NVDA', 'META', 'TSLA'];
 const INDEX = {
-  ...{ as_of: new Date().toISOString(), ticker: 'NDX', spot: 21_345.67, previous_spot: 21_000, change_pct: 1.646 },
+  ...{ as_of: new Date().toISOString(), ticker: 'RUT', spot: 21_345.67, previous_spot: 21_000, change_pct: 1.646 },
   regime: 'negative_gamma',
 };
 
@@ -16,14 +16,14 @@ async function fewTickers(page: Page): Promise<{ asked: number }> {
   await page.route('**/api/v1/stream/**', (route) => route.fulfill({ status: 204 }));
   await page.route('**/api/v1/universe', async (route) => {
     const response = await route.fetch();
-    return route.fulfill({ response, body: (await response.text()).replace('"IWM"', '"NDX"') });
+    return route.fulfill({ response, body: (await response.text()).replace('"IWM"', '"RUT"') });
   });
   await page.route('**/api/v1/changes*', async (route) => {
     counter.asked++;
     const response = await route.fetch();
     if (response.status() !== 200) return route.fulfill({ response });
     const answer = (await response.json()) as Record<string, unknown[]>;
-    answer.ticker = answer.ticker!.map((name) => (name === 'IWM' ? 'NDX' : name));
+    answer.ticker = answer.ticker!.map((name) => (name === 'IWM' ? 'RUT' : name));
     const names = answer.ticker as string[];
     const rows = WITH_DATA.map((name) => names.indexOf(name));
     const columns = Object.entries(answer).filter(([, values]) => values.length === names.length);
@@ -41,7 +41,7 @@ async function fewTickers(page: Page): Promise<{ asked: number }> {
 async function allHaveLevels(terminal: Terminal): Promise<void> {
   for (;;) {
     const { ticker } = (await (await terminal.get('/api/v1/changes')).json()) as { ticker: string[] };
-    if (ticker.length === 8) return;
+    if (ticker.length === 10) return;
     await Bun.sleep(100);
   }
 }
@@ -60,7 +60,7 @@ const send = (page: Page, changes: object) =>
       channel.close();
     },
     {
-      ...{ id: 1e9, ticker: 'NDX', spot_price: 21_420, call_wall: 22_000, put_wall: 20_000, gex_flip: 22_276.8 },
+      ...{ id: 1e9, ticker: 'RUT', spot_price: 21_420, call_wall: 22_000, put_wall: 20_000, gex_flip: 22_276.8 },
       ...{ flip_resolved: true, net_gex_mil: -2, regime: 'negative_gamma' },
       provenance: { as_of: new Date().toISOString(), simulated: true, source: 'test' },
       ...changes,
@@ -90,24 +90,24 @@ describeInBrowser('the watchlist and the view Compare', () => {
 
   test('five tickers stand side by side after seven presses, and a link restores them', async () => {
     await allHaveLevels(terminal);
-    // The server has no NDX.
+    // The server has no RUT.
     terminal.expected.push(/status of 400/);
     let counter = { asked: 0 };
     const prepare = async (page: Page) => (counter = await fewTickers(page));
     const page = await terminal.open('#/SPY/ticker', { width: 1280, height: 800, prepare });
     await figuresOf(page);
     const more = page.locator('.shell > .watchlist [data-without-data]');
-    expect(await more.textContent()).toBe('3 without data: show');
+    expect(await more.textContent()).toBe('5 without data: show');
     const listed = () => page.locator('.shell > .watchlist .watch-row').count();
     expect(await listed()).toBe(6);
     await more.click();
-    expect([await listed(), await more.textContent()]).toEqual([9, '3 without data: hide']);
+    expect([await listed(), await more.textContent()]).toEqual([11, '5 without data: hide']);
     await more.click();
 
     // Keys of tickers skip those without data.
     for (const key of ['j', 'j', 'k', 'k']) await page.keyboard.press(key);
     expect(await page.evaluate(() => location.hash)).toBe('#/SPY/ticker');
-    expect((await rowOf(page, 'NDX')).slice(0, 3)).toEqual(['NDX', '21,345.67', '+1.65']);
+    expect((await rowOf(page, 'RUT')).slice(0, 3)).toEqual(['RUT', '21,345.67', '+1.65']);
     expect(counter.asked).toBe(1);
 
     let presses = 0;
@@ -117,7 +117,7 @@ describeInBrowser('the watchlist and the view Compare', () => {
     };
     for (const key of ['g', 'c']) await press(() => page.keyboard.press(key));
     await page.waitForSelector('main[data-view="compare"] [role="grid"]');
-    const picked = ['NVDA', 'SPY', 'NDX', 'TSLA', 'QQQ'];
+    const picked = ['NVDA', 'SPY', 'RUT', 'TSLA', 'QQQ'];
     for (const ticker of picked)
       await press(() => page.click(`.shell > .watchlist [role="checkbox"][data-ticker="${ticker}"]`));
     const compared = (of: Page) =>
@@ -131,7 +131,7 @@ describeInBrowser('the watchlist and the view Compare', () => {
     const other = await terminal.open(link, { prepare: fewTickers });
     await other.waitForSelector('[data-panel="compare"] svg');
     expect(await compared(other)).toEqual(picked);
-    expect(await other.getAttribute('[role="checkbox"][data-ticker="NDX"]', 'aria-checked')).toBe('true');
+    expect(await other.getAttribute('[role="checkbox"][data-ticker="RUT"]', 'aria-checked')).toBe('true');
     await other.context().close();
 
     for (const [width, height] of [
@@ -150,7 +150,7 @@ describeInBrowser('the watchlist and the view Compare', () => {
     await page.waitForSelector('#filter-meaning:has-text("Not understood: foo>2")');
     expect(await page.textContent('#filter-meaning')).toContain('gamma negative, distance of the flip < 100 %');
     const shown = await page.$$eval('[data-panel="universe"] .grid-row', (rows) => rows.map((row) => row.textContent));
-    expect(shown.some((row) => row!.startsWith('NDX'))).toBe(true);
+    expect(shown.some((row) => row!.startsWith('RUT'))).toBe(true);
     expect(shown.filter((row) => !row!.includes('negative'))).toEqual([]);
 
     // The field has the compared tickers, and takes others: none twice, and no more than eight.
@@ -158,7 +158,7 @@ describeInBrowser('the watchlist and the view Compare', () => {
     expect(await page.inputValue(field)).toBe(picked.join(' '));
     await page.click('[aria-label="Remove SPY from the comparison"]');
     await page.waitForFunction(() => !document.querySelector('[aria-label="Remove SPY from the comparison"]'));
-    expect(await page.inputValue(field)).toBe('NVDA NDX TSLA QQQ');
+    expect(await page.inputValue(field)).toBe('NVDA RUT TSLA QQQ');
     await page.fill(field, 'nvda, meta NVDA a b c d e f g');
     await page.keyboard.press('Enter');
     await page.waitForFunction(
@@ -170,17 +170,17 @@ describeInBrowser('the watchlist and the view Compare', () => {
 
   test('live events change the change, and one of a new day asks for the close before it once', async () => {
     await allHaveLevels(terminal);
-    // The server has no NDX.
+    // The server has no RUT.
     terminal.expected.push(/status of 400/);
     let counter = { asked: 0 };
     const prepare = async (page: Page) => (counter = await fewTickers(page));
-    const page = await terminal.open('#/SPY/compare?_with=NDX', { width: 1920, height: 1080, prepare });
+    const page = await terminal.open('#/SPY/compare?_with=RUT', { width: 1920, height: 1080, prepare });
     await page.waitForSelector('[data-panel="compare"] svg');
     await settled(page);
     expect(counter.asked).toBe(1);
     await send(page, {});
-    await page.waitForSelector('.watchlist [data-ticker="NDX"] :text-is("+2.00")');
-    expect(await rowOf(page, 'NDX')).toEqual(['☑ NDX', '21,420.00', '+2.00', 'flip away +4.0', '−2.00M']);
+    await page.waitForSelector('.watchlist [data-ticker="RUT"] :text-is("+2.00")');
+    expect(await rowOf(page, 'RUT')).toEqual(['☑ RUT', '21,420.00', '+2.00', 'flip away +4.0', '−2.00M']);
     expect(await page.textContent('[data-panel="compare"] .grid-row')).toContain('+2.00 %');
     expect(counter.asked).toBe(1);
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -188,7 +188,7 @@ describeInBrowser('the watchlist and the view Compare', () => {
     await send(page, { id: 2e9, provenance: { as_of: tomorrow, simulated: true, source: 'test' } });
     await again;
     await settled(page);
-    expect([counter.asked, (await rowOf(page, 'NDX'))[2]]).toEqual([2, '—']);
+    expect([counter.asked, (await rowOf(page, 'RUT'))[2]]).toEqual([2, '—']);
   });
 
   test('an old link to Scan opens Odds, whose density is wide', async () => {

@@ -144,8 +144,11 @@ function scope({ scope }: RibbonInput) {
   return scope === '' ? null : item('scope', '◪', scope, 'not the default options');
 }
 
+/** The codes of problems that mean that there is no data for the page's ticker, moment and options. */
+const WITHOUT_DATA: ReadonlySet<string> = new Set(['no_chain', 'unknown_ticker', 'unknown_expiry']);
+
 function noData({ problem, atMs }: RibbonInput) {
-  if (problem?.code !== 'no_chain' && problem?.code !== 'unknown_ticker') return null;
+  if (!problem || !WITHOUT_DATA.has(problem.code)) return null;
   return item(atMs === null ? 'empty' : 'no_past', '○', problem.message, problem.hint);
 }
 
@@ -173,13 +176,20 @@ function trouble(input: RibbonInput) {
   return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, expected);
 }
 
-function session({ session: now, asOfMs, atMs }: RibbonInput) {
+function session({ session: now, asOfMs, atMs, isSimulated }: RibbonInput) {
   if (now === null || atMs !== null) return null;
   const half = now.half_day ? ' (half day)' : '';
   if (now.state === 'open') return item('open', '●', 'Open', `closes ${newYorkClock(now.closes_at)} New York${half}`);
   const quotes = asOfMs === null ? '' : ` · quotes of ${newYorkMoment(asOfMs)}`;
+  const isMoving = isSimulated && asOfMs !== null && asOfMs > Date.parse(now.last_close);
+  const always = isMoving ? ', as the simulated market has quotes at any hour' : '';
   const reason = now.reason === null ? '' : ` (${now.reason})`;
-  return item('closed', '◐', `Closed${reason}`, `opens ${newYorkMoment(now.opens_at)} New York${half}${quotes}`);
+  return item(
+    'closed',
+    '◐',
+    `Closed${reason}`,
+    `opens ${newYorkMoment(now.opens_at)} New York${half}${quotes}${always}`,
+  );
 }
 
 function partial({ feed, atMs }: RibbonInput) {

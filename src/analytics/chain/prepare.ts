@@ -14,7 +14,7 @@ import { strikeVolatilities } from './volatility.ts';
 
 /**
  * Prepares a chain for analysis, without contracts that are settled, adjusted or not selected. The result is cached by `chain` and `options`.
- * `tokens` is the rate-limit cost if it is not cached. Throws `ClientError('no_chain')` if no live contract is left. The error says which
+ * `tokens` is the rate-limit cost if it is not cached. Throws `ClientError` if no live contract is left (see `noLiveSeries`). The error says which
  * expiries have settled by the result of `nowMs`, ms since the epoch.
  */
 export function prepareChain(
@@ -86,7 +86,7 @@ const WITHOUT_LEVELS =
 const OPTION_NAMES = Object.keys(DEFAULT_OPTIONS) as (keyof AnalysisOptions)[];
 
 /**
- * Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError('no_chain')` if no series is selected. The
+ * Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError` if no series is selected (see `noLiveSeries`). The
  * error says which expiries have settled by the result of `nowMs`, ms since the epoch.
  */
 export function selectSeries(
@@ -237,7 +237,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions, nowMs: () => number
 }
 
 /**
- * Returns the selected series of a chain that are neither settled nor adjusted. Throws `ClientError('no_chain')` if there is none. The error
+ * Returns the selected series of a chain that are neither settled nor adjusted. Throws `ClientError` if there is none (see `noLiveSeries`). The error
  * says which expiries have settled by the result of `nowMs`, ms since the epoch.
  */
 export function selectedSeries(chain: Chain, selection: ExpirySelection, nowMs: () => number): Series[] {
@@ -246,7 +246,10 @@ export function selectedSeries(chain: Chain, selection: ExpirySelection, nowMs: 
   return selected;
 }
 
-/** Returns the error for a selection that has no live series. The error states the reason, and names the nearest live expiries. */
+/**
+ * Returns the error for a selection without a live series: `unknown_expiry` with the nearest live expiries, or `no_chain` if the chain has
+ * no live series at all.
+ */
 function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: () => number): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;
@@ -262,7 +265,7 @@ function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: () => num
     selection.kind === 'next'
       ? `No contract of ${underlying} settles within ${selection.days} days of ${of}`
       : whyNotLive(chain, date, of);
-  return new ClientError('no_chain', message, { hint: nearestListed(live, date, today, nowMs()) });
+  return new ClientError('unknown_expiry', message, { hint: nearestListed(live, date, today, nowMs()) });
 }
 
 /** Returns why no live contract expires on a date. A feed may stop listing contracts that have settled. */

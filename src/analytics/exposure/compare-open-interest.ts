@@ -38,7 +38,7 @@ export interface OpenInterestChanges {
 /**
  * Compares the open interest of two snapshots of an underlying, contract by contract, without adjusted contracts. Only contracts that are
  * live in both count, because a sum over all falls with each settlement. The days of `selection` count from the later snapshot. Throws
- * `ClientError('no_chain')` if the later snapshot has no live contract of it; the error names the expiries that have settled by `nowMs()`.
+ * `ClientError` if the later snapshot has no live contract of it; the error names the expiries that have settled by `nowMs()`.
  */
 export function* openInterestChanges(
   before: Chain,

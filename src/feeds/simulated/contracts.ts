@@ -53,8 +53,12 @@ export function quotesOf(
   });
 }
 
-/** Returns the tick size of a contract with this price, dollars: 0.01 for the busiest funds and for prices below 3 dollars, else 0.05. */
+/**
+ * Returns the tick size of a contract with this price, dollars: 0.01 for the busiest funds and for prices below 3 dollars, else 0.05. For an
+ * index 0.05 below 3 dollars, else 0.1.
+ */
 export function tickOf(instrument: Instrument, price: number): number {
+  if (instrument.otherRoot !== instrument.root) return price < 3 ? 0.05 : 0.1;
   return instrument.cadence === 'daily' || price < 3 ? 0.01 : 0.05;
 }
 

@@ -1,13 +1,20 @@
+import { INDEX_FUNDS } from '../../market/index-funds.ts';
 import { rootOfTicker } from '../../market/option-symbol.ts';
+import type { SimClock } from '../../market/simulated-past.ts';
 import type { Universe } from '../../market/universe.ts';
 import { hash, textKey, uniform } from './random.ts';
 
 /** One simulated underlying. The values of the instruments are plausible, but they are not market data. */
 export interface Instrument extends Character {
   readonly ticker: string;
+  /** The root of the options, and of an index that of the options which expire on third Fridays. */
   readonly root: string;
+  /** The root of an index's other options, which settle in the afternoon. Equal to `root` for any other instrument. */
+  readonly otherRoot: string;
   /** The key for this instrument's random numbers. */
   readonly key: number;
+  /** The key for the random numbers of the instrument's price. An index and the fund that tracks the index have the same price path. */
+  readonly pathKey: number;
   /** The key for the random numbers of the instrument's sector. */
   readonly sectorKey: number;
   /** The key for the random numbers of the market. */
@@ -19,8 +26,11 @@ export interface Instrument extends Character {
   /** Open interest at a strike with much trading, contracts. */
   readonly depth: number;
   readonly cadence: Cadence;
-  /** True if the underlying is an exchange-traded fund. False if the underlying is a company's share. */
+  /** True if the underlying is an exchange-traded fund. False if the underlying is a company's share or an index. */
   readonly isFund: boolean;
+  readonly clock: SimClock;
+  /** True if the price sways about the gamma flip: that of indices and of funds on them, with the clock `always`. */
+  readonly sways: boolean;
 }
 
 /** The frequency of the listed expiries: every day, every week, or only third Fridays. */
@@ -37,24 +47,45 @@ interface Character {
   readonly dividend: number;
 }
 
-/** Creates the instruments of a universe. Calls with the same seed and universe return the same instruments. */
-export function instrumentsOf(seed: number, universe: Universe): Instrument[] {
+export interface SimulationOptions {
+  /** Any whole number. Two feeds with the same options and time give the same market. */
+  readonly seed: number;
+  readonly universe: Universe;
+  readonly clock: SimClock;
+}
+
+/** Creates the instruments of `simulatedTickers`. Calls with the same options return the same instruments. */
+export function instrumentsOf({ seed, universe, clock }: SimulationOptions): Instrument[] {
   const chance = hash(seed % 2 ** 32, Math.floor(seed / 2 ** 32));
-  return [...universe.tickers].map((ticker) => {
+  return simulatedTickers(universe).map((ticker) => {
     const key = hash(chance, textKey(ticker));
     const { kind, ...profile } = PROFILES[ticker] ?? defaultProfile(key);
+    const root = rootOfTicker(ticker);
     return {
       ticker,
-      root: rootOfTicker(ticker),
+      root,
+      otherRoot: OTHER_ROOTS[ticker] ?? root,
       key,
+      pathKey: hash(chance, textKey(INDEX_FUNDS[ticker]?.fund ?? ticker)),
       sectorKey: hash(chance, textKey(universe.proxies.get(ticker) ?? ticker), 1),
       marketKey: hash(chance, 0),
       ...profile,
-      isFund: kind !== 'stock' && kind !== 'meme',
+      isFund: kind !== 'stock' && kind !== 'meme' && !(ticker in OTHER_ROOTS),
+      clock,
+      sways: clock === 'always' && kind === 'index',
       ...CHARACTERS[kind],
     };
   });
 }
+
+/** Returns the tickers of the simulated market: those of the universe, then SPX and NDX if the universe has the funds that track them. */
+export function simulatedTickers({ tickers }: Universe): string[] {
+  const indices = Object.keys(OTHER_ROOTS).filter((index) => tickers.has(INDEX_FUNDS[index]!.fund));
+  return [...new Set([...tickers, ...indices])];
+}
+
+/** The simulated indices, and the roots of their options that do not expire on third Fridays. */
+const OTHER_ROOTS: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP' };
 
 type Kind = 'index' | 'sector' | 'stock' | 'meme' | 'bond' | 'commodity' | 'volatility';
 type Profile = Pick<Instrument, 'basePrice' | 'baseIv' | 'depth' | 'cadence'> & { readonly kind: Kind };
@@ -81,6 +112,8 @@ function profile(basePrice: number, baseIv: number, depth: number, cadence: Cade
 }
 
 const PROFILES: Readonly<Record<string, Profile>> = {
+  SPX: profile(6_600, 0.15, 3_500, 'daily', 'index'),
+  NDX: profile(24_000, 0.19, 300, 'daily', 'index'),
   SPY: profile(660, 0.15, 14_000, 'daily', 'index'),
   QQQ: profile(600, 0.19, 9_000, 'daily', 'index'),
   IWM: profile(240, 0.21, 9_000, 'daily', 'index'),

@@ -14,6 +14,7 @@ import type { Cadence, Instrument } from './instruments.ts';
 
 /** An expiry that is listed on a day, with the values that all its contracts share. */
 export interface Term {
+  readonly root: string;
   readonly expiry: string;
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
@@ -29,13 +30,10 @@ export interface Term {
 export function termsOn(instrument: Instrument, date: string): Term[] {
   return expiriesOn(date, instrument.cadence).map((expiry) => {
     const days = daysBetween(date, expiry);
-    return {
-      expiry,
-      settlesAt: settlementInstant(expiry, settlementOf(instrument.root)),
-      days,
-      width: instrument.baseIv * Math.sqrt((days + 1) / 365),
-      isMonthly: thirdFriday(monthNumber(expiry)) === expiry,
-    };
+    const isMonthly = thirdFriday(monthNumber(expiry)) === expiry;
+    const root = isMonthly ? instrument.root : instrument.otherRoot;
+    const settlesAt = settlementInstant(expiry, settlementOf(root));
+    return { root, expiry, settlesAt, days, width: instrument.baseIv * Math.sqrt((days + 1) / 365), isMonthly };
   });
 }
 
@@ -45,7 +43,7 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
-  const most = instrument.cadence === 'daily' ? STRIKES_MAX_BUSY : STRIKES_MAX;
+  const most = instrument.cadence === 'daily' && instrument.isFund ? STRIKES_MAX_BUSY : STRIKES_MAX;
   for (let rung = firstRung(instrument, price) + (days > 75 ? 1 : 0) + (days > 300 ? 1 : 0); ; rung++) {
     const fine = LADDER[rung] ?? LADDER.at(-1)!;
     const coarse = LADDER[rung + 1] ?? fine;

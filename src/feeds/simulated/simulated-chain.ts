@@ -1,23 +1,24 @@
-import { closeOf, newYorkDate, openOf, previousTradingDay, YEAR_MS } from '../../market/calendar.ts';
+import { closeOf, lastQuoted, newYorkDate, openOf, previousTradingDay, YEAR_MS } from '../../market/calendar.ts';
 import { type Chain, emptyChainColumns, type Series } from '../../market/chain.ts';
 import { rootOf, settlementOf } from '../../market/option-symbol.ts';
 import { callPutGreeks } from '../../math/black-scholes.ts';
 import { askOf, bidOf, halfSpread, RATE, rounded, SHORTEST_MS, simulatedSmileOf, tickOf } from './contracts.ts';
 import type { Instrument } from './instruments.ts';
 import { listedStrikesOf, type Term, termsOn } from './listing.ts';
-import { closeOn, spotAt } from './price-path.ts';
+import { closeOn, spotAt, swayCentre } from './price-path.ts';
 import { dateKey, uniform } from './random.ts';
 import { simulatedPrints } from './simulated-prints.ts';
 import { smileVolatilities } from './simulated-smile.ts';
 
 /**
- * Returns the chain of an instrument at an instant of market hours, on which alone it depends. The code fills columns, because objects for
- * rows would be several times slower.
+ * Returns the chain of an instrument at an instant, on which alone it depends. While the exchange is closed, open interest and volumes are
+ * those of the last session. The code fills columns, because objects for rows would be several times slower.
  */
 export function simulatedChain(instrument: Instrument, asOf: number): Chain {
-  const date = newYorkDate(asOf);
+  const quotedAt = lastQuoted(asOf);
+  const date = newYorkDate(quotedAt);
   const listing = listingOn(instrument, date);
-  const session = (asOf - openOf(date)) / (closeOf(date) - openOf(date));
+  const session = (quotedAt - openOf(date)) / (closeOf(date) - openOf(date));
   const live = listing.terms.filter(({ term }) => term.settlesAt > asOf);
   // The terms are in order of settlement, so the settled terms come first.
   const from = live[0]?.start ?? 0;
@@ -25,17 +26,16 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const rows = strike.length;
   const spot = spotAt(instrument, asOf);
   const smile = simulatedSmileOf(instrument, asOf);
-  const { dividend, root } = instrument;
-  const { adjusted } = rootOf(root);
-  const settlement = settlementOf(root);
+  const { dividend } = instrument;
   const iv = new Float64Array(rows);
   const tte = new Float64Array(rows);
-  const series = live.map(({ term: { expiry, settlesAt }, ...term }): Series => {
+  const series = live.map(({ term: { root, expiry, settlesAt }, ...term }): Series => {
     const [start, end] = [term.start - from, term.end - from];
     const years = Math.max(SHORTEST_MS, settlesAt - asOf) / YEAR_MS;
     tte.fill(years, start, end);
     for (let row = start; row < end; row++) iv[row] = Math.log(strike[row]! / spot) - (RATE - dividend) * years;
     smileVolatilities(smile, iv.subarray(start, end), years);
+    const [settlement, { adjusted }] = [settlementOf(root), rootOf(root)];
     return { root, expiry, settlement, settlesAt, adjusted, start: 2 * start, end: 2 * end };
   });
   const { call, put } = callPutGreeks({ count: rows, spot, strike, tte, iv, rate: RATE, dividend });
@@ -102,12 +102,17 @@ function listingOn(instrument: Instrument, date: string): Listing {
   const openInterest = new Float64Array(2 * strikes.length);
   const turnover = new Float64Array(2 * strikes.length);
   const today = dateKey(date);
+  const centre = instrument.sways ? swayCentre(instrument, date) : reference;
   for (const { term, start, end } of terms) {
     for (let i = 2 * start; i < 2 * end; i++) {
       const strike = strikes[i >> 1]!;
       const callPut = (i & 1) === 0 ? 1 : -1;
-      openInterest[i] = openInterestOf(instrument, term, callPut, strike, reference);
+      openInterest[i] = openInterestOf(instrument, term, callPut, strike, centre);
       turnover[i] = turnoverOf(instrument, term, callPut, strike, today);
+    }
+    if (instrument.sways) {
+      const balanced = openInterest.subarray(2 * start, 2 * end);
+      balanceGamma(balanced, strikes.slice(start, end), instrument, term, centre, (openOf(date) + closeOf(date)) / 2);
     }
   }
   const prints = simulatedPrints(instrument, date).flatMap(({ canceled, expiry, strike, callPut, at, size }) => {
@@ -136,6 +141,33 @@ function openInterestOf(
   const liking = Math.exp(2.5 * (chanceOf(instrument, 3, term.settlesAt, callPut, strike) - 0.7));
   const puts = callPut === -1 ? 1 + Math.max(0, -instrument.skew) : 1;
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
+}
+
+/**
+ * Multiplies the open interest of the puts of a term by one factor, so that the gamma of calls and that of puts are equal at the spot
+ * `centre`. The gamma flip is then near `centre`, whichever terms have settled. `openInterest` has the call and the put of each strike.
+ */
+function balanceGamma(
+  openInterest: Float64Array,
+  strikes: readonly number[],
+  instrument: Instrument,
+  term: Term,
+  centre: number,
+  atMs: number,
+): void {
+  const years = Math.max(SHORTEST_MS, term.settlesAt - atMs) / YEAR_MS;
+  const strike = Float64Array.from(strikes);
+  const iv = strike.map((each) => Math.log(each / centre) - (RATE - instrument.dividend) * years);
+  smileVolatilities(simulatedSmileOf(instrument, atMs), iv, years);
+  const tte = new Float64Array(strike.length).fill(years);
+  const { dividend } = instrument;
+  const { gamma } = callPutGreeks({ count: strike.length, spot: centre, strike, tte, iv, rate: RATE, dividend }).call;
+  let [calls, puts] = [0, 0];
+  for (const [row, each] of gamma.entries()) {
+    calls += openInterest[2 * row]! * each;
+    puts += openInterest[2 * row + 1]! * each;
+  }
+  for (let i = 1; i < openInterest.length; i += 2) openInterest[i] = Math.floor((openInterest[i]! * calls) / puts);
 }
 
 /** Returns the open-interest factor of a strike. The factor is larger for round strikes. The price determines which strikes are round. */

@@ -2,29 +2,22 @@ import { DAY_MS } from '../../market/calendar.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import type { Close } from '../../market/prints.ts';
 import { MINUTE_MS, newestSimulated } from '../../market/simulated-past.ts';
-import type { Universe } from '../../market/universe.ts';
-import { type Instrument, instrumentsOf } from './instruments.ts';
+import { type Instrument, instrumentsOf, type SimulationOptions } from './instruments.ts';
 import { closedDays, closeOn, sharesOn } from './price-path.ts';
 import { simulatedChain } from './simulated-chain.ts';
 import { simulatedPrintsIn } from './simulated-prints.ts';
 
-export interface SimulationOptions {
-  /** Any whole number. Two feeds with the same seed and time give the same market. */
-  readonly seed: number;
-  readonly universe: Universe;
-}
-
 /**
  * Creates the feed of a simulated market, with which people can try the service. All deliveries are marked as simulated. The quotes are
- * those of the present minute, or of the last close. The first poll delivers a month of prints and a year of closes, and each further one
- * the new data. The market depends only on seed and time, and the only state is the time of the last delivery.
+ * those of the present minute, or with the clock `real` of the last close. The first poll delivers a month of prints and a year of closes,
+ * and each further one the new data. The market depends only on the options and the time, and the only state is the time of the last delivery.
  */
-export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
-  const instruments = instrumentsOf(seed, universe);
+export function createSimulatedFeed(options: SimulationOptions): Feed {
+  const instruments = instrumentsOf(options);
   let deliveredUpTo: number | undefined;
 
   async function* poll(nowMs: number): AsyncGenerator<Delivery> {
-    const asOf = newestSimulated(nowMs);
+    const asOf = newestSimulated(nowMs, options.clock);
     const since = deliveredUpTo;
     if (since !== undefined && asOf <= since) return;
     const lastClosed = since === undefined ? '' : (closedDays(since, 1)[0] ?? '');
@@ -41,7 +34,7 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
   }
 
   const pace = { everyMs: POLL_INTERVAL_MS, hours: 'always', delayMs: 0 } as const;
-  return { name: 'simulated', simulated: true, pace, tickers: [...universe.tickers], poll };
+  return { name: 'simulated', simulated: true, pace, tickers: instruments.map(({ ticker }) => ticker), poll };
 }
 
 const POLL_INTERVAL_MS = MINUTE_MS;

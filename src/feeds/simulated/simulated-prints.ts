@@ -76,7 +76,7 @@ function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quot
   return {
     id,
     underlying: instrument.ticker,
-    root: instrument.root,
+    root: term.root,
     expiry: term.expiry,
     callPut,
     strike,

@@ -8,6 +8,7 @@ import type { Market } from '../../market/market.ts';
 import type { Scheduler } from '../../operations/engine/scheduler.ts';
 import { ticker } from '../../operations/engine/shared-fields.ts';
 import { validate } from '../../operations/engine/validate.ts';
+import { CROSSING_KINDS, type CrossingKind } from '../../operations/gex/level-crossings.ts';
 import { sseResponse } from '../../sse/sse-format.ts';
 import {
   createStreamRegistry,
@@ -15,6 +16,7 @@ import {
   STREAM_LIMITS,
   type StreamLimits,
 } from '../../sse/stream-registry.ts';
+import { onlyValue } from '../http-app.ts';
 import type { GexEvents } from './gex-events.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
 
@@ -97,7 +99,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 for an invalid request, 429 or 503 if a limit is reached. */
     open(request: GexStreamRequest) {
       const { account, peer } = request;
-      const tickers = tickersOf(request, market);
+      const selection = { tickers: tickersOf(request, market), on: kindsOf(request) };
       const after = lastEventIdOf(request);
       registry.assertCapacity(account);
       const onStreamEnd = (reason: StreamEnd): void => {
@@ -106,7 +108,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       };
       const subscription = createSubscription({
         events,
-        tickers,
+        selection,
         after,
         runScheduled: (work) => runInScheduler(account.id, work),
         onClose: () => registry.remove(registered) && onStreamEnd('client'),
@@ -162,9 +164,23 @@ function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'
 
 const ONE_TICKER = Type.Object({ ticker });
 
+/** Returns the kinds of crossings to which `on` restricts the stream, or undefined. Throws `ClientError` (400) for any other value. */
+function kindsOf({ query }: GexStreamRequest): ReadonlySet<CrossingKind> | undefined {
+  if (!query.has('on')) return undefined;
+  const given = query.getAll('on').flatMap((each) => each.split(','));
+  const kinds = CROSSING_KINDS.filter((each) => given.includes(each));
+  if (given.every((each) => kinds.some((kind) => kind === each))) return new Set(kinds);
+  throw invalidParameter(
+    'on names an event that does not exist',
+    '/on',
+    `must be one or more of ${CROSSING_KINDS.join(', ')}, separated by commas`,
+    'Send GET /api/v1/stream/gex/SPY?on=flip_cross,wall_break, or leave on out for an event for each snapshot.',
+  );
+}
+
 /** Returns the sequence number up to which the client has all events, or undefined. Throws `ClientError` (400) if it is malformed. */
 function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined {
-  const text = headers.get('last-event-id') ?? query.get('last_event_id');
+  const text = headers.get('last-event-id') ?? onlyValue(query, 'last_event_id');
   if (text === null) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw invalidParameter(
@@ -174,9 +190,8 @@ function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined
   );
 }
 
-function invalidParameter(message: string, field: string, expected: string): ClientError {
-  return new ClientError('invalid_parameter', message, {
-    hint: 'Send GET /api/v1/stream/gex/SPY,QQQ, with the header Last-Event-ID: 123 to resume after event 123.',
-    fieldErrors: [{ field, expected }],
-  });
+function invalidParameter(message: string, field: string, expected: string, hint = USAGE_HINT): ClientError {
+  return new ClientError('invalid_parameter', message, { hint, fieldErrors: [{ field, expected }] });
 }
+
+const USAGE_HINT = 'Send GET /api/v1/stream/gex/SPY,QQQ, with the header Last-Event-ID: 123 to resume after event 123.';

@@ -1,11 +1,11 @@
 import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { PING, RETRY } from '../../sse/sse-format.ts';
-import type { GexEvents } from './gex-events.ts';
+import type { GexEvents, StreamSelection } from './gex-events.ts';
 
 export interface SubscriptionDeps {
   readonly events: GexEvents;
-  readonly tickers: ReadonlySet<string>;
-  /** The sequence number up to which the client has all events. If the number is undefined, the stream begins with the current levels. */
+  readonly selection: StreamSelection;
+  /** The sequence number up to which the client has all events. If the number is undefined, the stream begins anew. */
   readonly after: number | undefined;
   /** Runs `work`, which reads the store, in the scheduler. */
   readonly runScheduled: <Result>(work: () => Result) => Promise<Result>;
@@ -19,7 +19,7 @@ export type Subscription = ReturnType<typeof createSubscription>;
 /** If the client has fewer unread bytes than this number, the stream reads the next page. */
 const QUEUE_BYTES = 64 * 1024;
 
-export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps) {
+export function createSubscription({ events, selection, after, runScheduled, onClose }: SubscriptionDeps) {
   let cursor = after ?? 0;
   let started = false;
   /** Wakes the stream. The function is undefined while the stream does not wait for new events. */
@@ -32,20 +32,22 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
   const sendFirstPage = (): void => {
     if (stream.hasEnded) return;
     started = true;
-    if (after !== undefined && events.canResumeFrom(after, tickers)) {
-      send([PREAMBLE]);
-      return;
-    }
-    const current = events.current(tickers);
-    cursor = current.upTo;
-    send([PREAMBLE, ...current.chunks]);
+    const resumed = after === undefined ? undefined : events.resumeFrom(after, selection);
+    const { upTo, chunks } =
+      resumed !== undefined
+        ? { upTo: resumed, chunks: [] }
+        : selection.on
+          ? events.start(selection)
+          : events.current(selection.tickers);
+    cursor = upTo;
+    send([PREAMBLE, ...chunks]);
   };
 
   const sendNextPage = async (): Promise<void> => {
     while (!stream.hasEnded) {
       const page =
-        events.recentPage(cursor, tickers) ??
-        (await runScheduled(() => (stream.hasEnded ? undefined : events.storedPage(cursor, tickers))));
+        events.recentPage(cursor, selection) ??
+        (await runScheduled(() => (stream.hasEnded ? undefined : events.storedPage(cursor, selection))));
       if (stream.hasEnded || !page) return;
       cursor = page.upTo;
       if (page.chunks.length > 0) {

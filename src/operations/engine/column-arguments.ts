@@ -3,8 +3,8 @@ import { ClientError, invalidField } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Column } from '../../math/kernels.ts';
 import { JSON_ROWS, rowsCost } from './request-cost.ts';
-import { defaulted } from './schemas.ts';
-import { dividendYield, rate, spot, strike, tte } from './shared-fields.ts';
+import { defaulted, oneOf } from './schemas.ts';
+import { dividendYield, rate, spot, strike, tteFromZero } from './shared-fields.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
 /** Maximum number of rows in one request, enough for a full index chain. So many rows take about 30 ms. */
@@ -65,11 +65,47 @@ export function numbers(given: Numbers, from: number, to: number): Column {
 }
 
 /** Fields that every table of options has. */
-export const contractColumns = { spot: column(spot), strike: column(strike), tte: column(tte) };
+export const contractColumns = { spot: column(spot), strike: column(strike), tte: column(tteFromZero) };
 export const carryColumns = {
   rate: defaulted(column(rate), 0.04),
   dividend: defaulted(column(dividendYield), 0),
 };
+
+/** The argument for rows that are not valid. With `row`, the arrays of a table arrive as Float64Array, with NaN in place of invalid values. */
+export const onError = defaulted(
+  oneOf(
+    ['reject', 'row'],
+    'What a row with an invalid value does. reject: it refuses the request. row: its results are null, its status ' +
+      'names the first invalid argument, and all other rows have their results.',
+  ),
+  'reject',
+);
+
+/** The statuses of rows whose arguments have an invalid value, in the order of the columns. */
+export const invalidStatuses = <Name extends string>(schemas: Readonly<Record<Name, TSchema>>) =>
+  (Object.keys(schemas) as Name[]).map((name) => `invalid_${name}` as const);
+
+/** Returns for each row 0, or `first` plus the position of the first column whose value is not valid. Values for all rows are valid. */
+export function faultsOf(
+  count: number,
+  columns: Readonly<Record<string, unknown>>,
+  schemas: Readonly<Record<string, TSchema>>,
+  first: number,
+): Uint8Array {
+  const faults = new Uint8Array(count);
+  for (const [place, name] of Object.keys(schemas).entries()) {
+    const values = columns[name];
+    if (!(values instanceof Float64Array)) continue;
+    for (
+      let row = firstOutside(values, schemas[name]!);
+      row >= 0;
+      row = firstOutside(values, schemas[name]!, row + 1)
+    ) {
+      faults[row] ||= first + place;
+    }
+  }
+  return faults;
+}
 
 /** A column of numbers as JSON.parse or as `readTableArguments` returns it, or one number for all rows. */
 type Numbers = number | readonly number[] | Float64Array;
@@ -103,9 +139,14 @@ export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { descriptio
 
 /**
  * Reads the columns of a binary body: float64, little-endian, in a row. The arrays share its memory. Throws `ClientError` (422) that names
- * the column and row of the first value out of bounds, or if the length does not fit the columns or there are too many rows.
+ * the column and row of the first value out of bounds, unless `isRowwise`, or if the length does not fit the columns or there are too many
+ * rows.
  */
-export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
+export function binaryColumns<Name extends string>(
+  body: ArrayBuffer,
+  schemas: Readonly<Record<Name, TSchema>>,
+  isRowwise: boolean,
+) {
   const names = Object.keys(schemas) as Name[];
   const rowBytes = names.length * Float64Array.BYTES_PER_ELEMENT;
   const count = body.byteLength / rowBytes;
@@ -121,17 +162,20 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   const columns = {} as Record<Name, Float64Array>;
   for (const [i, name] of names.entries()) {
     const values = new Float64Array(body, i * count * Float64Array.BYTES_PER_ELEMENT, count);
-    const row = firstOutside(values, schemas[name]);
+    const row = isRowwise ? -1 : firstOutside(values, schemas[name]);
     if (row >= 0) throw invalidField('invalid_body', `/${name}/${row}`, expectation(schemas[name]));
     columns[name] = values;
   }
   return { count, columns };
 }
 
-/** Returns the row of the first value that is not finite, is out of bounds, or is not a valid side. Returns -1 if all values are valid. */
-export function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
+/**
+ * Returns the row of the first value, from the row `from` on, that is not finite, is out of bounds, or is not a valid side. Returns -1 if
+ * all values are valid.
+ */
+export function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema, from = 0): number {
   // The code is a loop, because callbacks would take longer than all other work on the column.
-  for (let row = 0; row < values.length; row++) {
+  for (let row = from; row < values.length; row++) {
     const value = values[row]!;
     if (anyOf ? value !== 1 && value !== -1 : !(value >= minimum && value <= maximum)) return row;
   }

@@ -3,8 +3,8 @@ import type { Steps } from '../../core/steps.ts';
 import type { ClockStep, FeedState, Gap } from '../../market/feed-ledger.ts';
 import type { Market } from '../../market/market.ts';
 import type { Universe } from '../../market/universe.ts';
-import { describedObject, flagField, integerField, textField } from './schemas.ts';
-import { textColumn } from './wrapped-schemas.ts';
+import { flagField, integerField, momentField, namedObject, textField } from './schemas.ts';
+import { textList } from './wrapped-schemas.ts';
 
 /**
  * One function of the service, such as the analysis of a chain. REST, MCP, OpenAPI, the command line and the typed client use the same
@@ -68,8 +68,10 @@ export interface RestForm<Full extends TObject = TObject> {
   readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Maximum size of a body with columns, bytes. If the field is absent, the general limit on bodies applies. */
   readonly bodyBytesMax?: number;
-  /** True if the route ignores unknown query parameters. The routes of the API contract have always ignored these parameters. */
-  readonly ignoresUnknown?: true;
+  /** True for a route of the API contract, whose answer has exactly the fields of the contract. */
+  readonly isContract?: true;
+  /** True if the route of market data also answers without any data. `as_of` of such an answer is null. */
+  readonly mayLackData?: true;
   readonly binary?: BinaryForm;
 }
 
@@ -79,8 +81,10 @@ export interface BinaryForm {
   readonly inputs: readonly string[];
   /** The names of the answer's columns, in the order of the columns. */
   readonly answers: readonly string[];
-  /** Throws `ClientError`: 422 if the body has a wrong length or a value out of bounds, 400 if the units are unknown. */
-  compute(body: ArrayBuffer, units: string | undefined): Steps<Uint8Array>;
+  /** The names of the arguments that a binary request has in its query. */
+  readonly parameters: readonly string[];
+  /** Throws `ClientError` (422) if the body has a wrong length or a value out of bounds. `options` are the arguments of the query. */
+  compute(body: ArrayBuffer, options: Readonly<Record<string, unknown>>): Steps<Uint8Array>;
 }
 
 export interface Answer<Result> {
@@ -106,16 +110,25 @@ export interface Provenance {
 export const PICTURE_TYPE = 'image/png';
 
 /** The schema of the provenance in answers. */
-export const PROVENANCE = describedObject('Source and age of the data.', {
+export const PROVENANCE = namedObject('Provenance', 'Source and age of the data.', {
   source: textField('Source of the data.'),
   simulated: flagField('True for the simulated market.'),
-  as_of: textField('When the quotes were taken, ISO 8601.'),
+  as_of: momentField('When the quotes were taken, ISO 8601.'),
   age_s: integerField(
     'Age of the quotes now, or at the moment `at` of the request, seconds; negative if they are dated in the future.',
   ),
   stale: flagField('True if the quotes are older than the --stale-after setting, counted in trading hours.'),
-  notes: textColumn('Caveats on the figures.'),
+  notes: textList('Caveats on the figures.'),
 });
+
+const { age_s: _age, stale: _stale, ...origin } = PROVENANCE.properties;
+
+/** The schema of the provenance without what changes with the age, for answers that stay the same while the data ages. */
+export const ORIGIN = namedObject(
+  'Origin',
+  'Source and moment of the data. The age is not part of it, because it changes while the answer stays the same.',
+  origin,
+);
 
 /** The clock of an answer that may be cached. */
 export interface CacheClock {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { invalidField } from '../../core/errors.ts';
+import { invalidArgument } from '../../core/errors.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Context } from './operation.ts';
 import { integerIn, textField } from './schemas.ts';
@@ -66,5 +66,5 @@ export function pageFrom(
 const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})(?:~([a-z0-9]{1,4}))?$/;
 
 function refuse(expected: string): never {
-  throw invalidField('unprocessable', '/cursor', expected, 'Retry without cursor to begin with the newest snapshot.');
+  throw invalidArgument('/cursor', expected, 'Retry without cursor to begin with the newest snapshot.');
 }

@@ -1,15 +1,25 @@
-import { type TObject, Type } from '@sinclair/typebox';
+import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { memoizeByObject } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
 import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 import type { Steps } from '../../core/steps.ts';
 import { ALL_DIGITS } from '../../math/decimals.ts';
+import { type Selection, tableForms } from './answer-tables.ts';
 import { contextAt, withMoment } from './moment.ts';
-import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
-import { objectOf } from './schemas.ts';
-import { TableArguments } from './table-arguments.ts';
+import {
+  type Answer,
+  answerSchema,
+  type Context,
+  type Operation,
+  PROVENANCE,
+  type Provenance,
+  pickFields,
+} from './operation.ts';
+import { defaulted, documented, momentField, namedObject, objectOf, oneOf, textField } from './schemas.ts';
+import { readRowwise, TableArguments } from './table-arguments.ts';
 import { satisfies, validate } from './validate.ts';
+import { nullable } from './wrapped-schemas.ts';
 
 /** An adapter's view of an operation: the schema of the arguments, and the keys of the answer that the adapter sends. */
 export interface View {
@@ -21,6 +31,8 @@ export interface View {
   readonly answers: readonly string[] | undefined;
   /** Keys of the full result that MCP adds to the provenance. */
   readonly echoes: readonly string[];
+  /** Keys that the view adds to the answer, so that the answer states its moment and its options. */
+  readonly states?: readonly ('as_of' | 'options')[];
 }
 
 export interface Performed {
@@ -30,6 +42,8 @@ export interface Performed {
   readonly provenance: Provenance | undefined;
   /** The argument `digits` of a wide answer. */
   readonly digits?: number;
+  /** What the caller selects from the answer, if the view has arguments for it. */
+  readonly selection?: Selection;
   /** The answer as SVG, if the caller requested an image and the operation can draw. */
   readonly picture?: string;
 }
@@ -48,23 +62,115 @@ export const extendedView = memoizeByObject(
   (operation: Operation): View => ({
     operation,
     input: withMoment(operation, operation.input),
-    output: objectOf({ ...operation.full.properties, provenance: Type.Optional(PROVENANCE) }),
+    output: objectOf({
+      ...operation.full.properties,
+      ...statedOptions(operation, operation.input),
+      provenance: Type.Optional(PROVENANCE),
+    }),
     answers: undefined,
     echoes: [],
+    // The provenance of an extended answer has the moment.
+    states: ['options'],
   }),
 );
 
-/** Returns the view of an operation's own REST route. */
+/** Returns the view of an operation's own REST route. The answers of market data state their moment and options, except the contract's. */
 export const restView = memoizeByObject((operation: Operation): View => {
+  const own = figuresView(operation);
+  if (!operation.ofMarket || operation.rest!.isContract) return own;
+  const { full, rest } = operation;
+  // Some answers have a moment of their own, such as a column with the moment of each row.
+  const states = 'as_of' in full.properties ? (['options'] as const) : (['as_of', 'options'] as const);
+  const stated = {
+    ...(states.length > 1 && { as_of: rest!.mayLackData ? nullable(asOf, AS_OF_OR_NULL) : asOf }),
+    ...statedOptions(operation, own.input),
+  };
+  return { ...own, states, output: objectOf({ ...stated, ...own.output.properties }) };
+});
+
+/** Returns the view of an operation's own REST route, without the statements on moment and options that `restView` adds. */
+export const figuresView = memoizeByObject((operation: Operation): View => {
   const { input = operation.input, answers = Object.keys(operation.full.properties) } = operation.rest!;
   return view(operation, withDigits(operation, withMoment(operation, input)), answers);
 });
+
+const asOf = momentField('When the quotes were taken, ISO 8601.');
+const AS_OF_OR_NULL = 'When the oldest of the quotes were taken, ISO 8601; null without data.';
+
+/** The arguments that decide how a chain is analysed, and which of its expiries are. */
+const OPTIONS = ['forward', 'rate', 'dividend', 'gamma', 'iv', 'weight', 'sign', 'expiries', 'expiry'] as const;
+
+/** Returns the schema of the field `options`, for operations of market data that take some of the options. */
+function statedOptions({ ofMarket }: Operation, { properties }: TObject): TProperties {
+  const taken = OPTIONS.filter((name) => ofMarket && properties[name]);
+  if (taken.length === 0) return {};
+  const schemas = taken.map((name) => {
+    const { default: _, ...schema } = name === 'expiry' ? statedExpiry : properties[name]!;
+    return [name, Type.Optional(schema as TSchema)];
+  });
+  const name = taken.length > 1 ? 'AnalysisOptions' : taken[0] === 'expiry' ? 'ExpiryOption' : 'ExpiriesOption';
+  return { options: Type.Optional(namedObject(name, OPTIONS_STATED, Object.fromEntries(schemas))) };
+}
+
+const statedExpiry: TSchema = documented(textField('The expiry, YYYY-MM-DD or 0dte.'), {
+  anyOf: [{ enum: ['0dte'] }, { format: 'date' }],
+});
+
+const OPTIONS_STATED = 'Options of the request that differ from the defaults. Absent if none does.';
+
+/** Returns the options of a request that differ from the defaults. Returns `undefined` if there are none. */
+function optionsIn({ properties }: TObject, valid: Readonly<Record<string, unknown>>) {
+  const given = OPTIONS.filter((name) => ![undefined, 'all', properties[name]?.default].includes(valid[name]));
+  return given.length > 0 ? pickFields(valid, given) : undefined;
+}
+/** Returns the view of an operation's own REST route, with the arguments that select from the answer and choose its format. */
+export const routeView = memoizeByObject((operation: Operation): View => {
+  const { input, ...view } = restView(operation);
+  const { method, isContract } = operation.rest!;
+  if (method !== 'GET') return { input, ...view };
+  const tables = tableForms(view.output).map(({ name }) => name);
+  const { format } = input.properties;
+  const formats = [...(format ? [] : ['json']), ...TABLE_FORMATS];
+  const added = {
+    ...(tables.length > 0 && {
+      format: format
+        ? {
+            ...format,
+            enum: [...format.enum, 'json', ...TABLE_FORMATS],
+            description: `${format.description} ${FORMATS}`,
+          }
+        : defaulted(oneOf(formats, FORMATS), 'json'),
+    }),
+    ...(tables.length === 0 && !isContract && { format: defaulted(oneOf(['json'], 'json: the only format.'), 'json') }),
+    ...(tables.length > 1 && {
+      table: Type.Optional(
+        oneOf(tables, 'Table of an answer in a table format. By default, the first of these that the answer has.'),
+      ),
+    }),
+    ...(!isContract && { fields }),
+  };
+  return { input: objectOf({ ...input.properties, ...added }), ...view };
+});
+
+/** The values of the argument `format` for the table formats. */
+export const TABLE_FORMATS = ['columns', 'csv', 'parquet', 'arrow'] as const;
+export type TableFormat = (typeof TABLE_FORMATS)[number];
+
+const FORMATS =
+  'json; columns: a table as JSON, with the columns in an object of their own; csv, parquet or arrow: a table. Takes precedence over Accept.';
+
+const fields = Type.Optional(
+  Type.Array(Type.String({ maxLength: 64 }), {
+    description: 'Fields of the answer or, in a table format, columns of the table. By default, all.',
+    ...{ minItems: 1, maxItems: 100 },
+  }),
+);
 
 /** The number of digits in answers with columns of figures. 10 are exact for market prices, and a quarter to a third shorter than all. */
 const digits = Type.Optional(
   Type.Integer({
     description:
-      'Number of significant digits. Whole numbers have all digits, and prices and strikes have fewer than 10. 17 gives all digits.',
+      'Number of significant digits in JSON and CSV. Whole numbers have all digits, and prices and strikes have fewer than 10. 17 gives all digits.',
     minimum: 10,
     maximum: ALL_DIGITS,
     default: 10,
@@ -73,9 +179,7 @@ const digits = Type.Optional(
 
 /** Adds the argument `digits` to the GET routes of market data, except to the routes of the API contract. */
 function withDigits({ ofMarket, rest }: Operation, input: TObject): TObject {
-  return ofMarket && rest!.method === 'GET' && !rest!.ignoresUnknown
-    ? objectOf({ ...input.properties, digits })
-    : input;
+  return ofMarket && rest!.method === 'GET' && !rest!.isContract ? objectOf({ ...input.properties, digits }) : input;
 }
 
 /**
@@ -84,23 +188,33 @@ function withDigits({ ofMarket, rest }: Operation, input: TObject): TObject {
  * its schema is a defect, and throws `Error`.
  */
 export function* perform(
-  { operation, input, output, answers, echoes }: View,
+  { operation, input, output, answers, echoes, states = [] }: View,
   args: unknown,
   context: Context,
   code: ClientErrorCode,
 ): Steps<Performed> {
-  const { digits, ...valid } = args instanceof TableArguments ? args.fields : validate(input, args, code);
+  const tableArgs = args instanceof TableArguments ? args : readRowwise(input, args, code);
+  const { digits, fields, table, ...others } = tableArgs?.fields ?? validate(input, args, code);
+  // If the format is not an argument of the operation, a cursor from an answer in one format is also valid in another.
+  const { format, ...rest } = others;
+  const valid = 'format' in operation.input.properties ? { ...rest, format } : rest;
   if (typeof valid.ticker === 'string') context.onTicker?.(context.market.nameOf(valid.ticker));
-  const isWanted = (key: string) => answers === undefined || answers.includes(key) || echoes.includes(key);
-  const outcome =
+  const isWanted = (key: string) =>
+    !answers || [answers, echoes, states].some((each: readonly string[]) => each.includes(key));
+  const { result, provenance: origin } = yield* withCode(code, valid, () =>
     typeof valid.at === 'string'
-      ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code), isWanted)
-      : operation.run(valid, context, isWanted);
-  const { result, provenance: origin } = 'result' in outcome ? outcome : yield* outcome;
+      ? operation.run(withoutMoment(valid), contextAt(context, valid.at), isWanted)
+      : operation.run(valid, context, isWanted),
+  );
   const provenance = origin && withNameNote(origin, valid, context);
+  const options = states.includes('options') && operation.ofMarket ? optionsIn(input, valid) : undefined;
+  const stated = {
+    ...(states.includes('as_of') && { as_of: provenance?.as_of ?? null }),
+    ...(options && { options }),
+  };
   const body = answers
-    ? pickFields(result, answers)
-    : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
+    ? { ...stated, ...pickFields(result, answers) }
+    : { ...result, ...stated, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
   if (!satisfies(output, body))
     throw notFiniteError(input, args instanceof TableArguments ? args.fields : args, body) ?? schemaMismatch(operation);
   const moment = typeof valid.at === 'string' && { at: valid.at };
@@ -109,10 +223,40 @@ export function* perform(
     echoes: { ...pickFields(result, echoes), ...moment },
     provenance,
     ...(digits !== undefined && { digits: digits as number }),
+    ...((fields ?? table) !== undefined && { selection: { fields, table } as Selection }),
   };
   if (valid.format !== 'image' || !operation.picture || !provenance) return performed;
   yield { message: 'Drawing the answer' };
   return { ...performed, picture: operation.picture(result, provenance) };
+}
+
+/** The arguments that select expiries. */
+const EXPIRY_ARGUMENTS = ['expiry', 'expiries', 'target_expiry'];
+
+/**
+ * Runs an operation, and gives its errors the code and the status of the place from which the arguments come. An operation does not know
+ * this place, so it throws `invalid_parameter` for a bad argument, and `unknown_expiry` without the name of the argument.
+ */
+function* withCode<Result>(
+  code: ClientErrorCode,
+  valid: Readonly<Record<string, unknown>>,
+  run: () => Answer<Result> | Steps<Answer<Result>>,
+): Steps<Answer<Result>> {
+  try {
+    const outcome = run();
+    return 'result' in outcome ? outcome : yield* outcome;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    const [isArgument, isExpiry] = [error.code === 'invalid_parameter', error.code === 'unknown_expiry'];
+    if (!isArgument && !isExpiry) throw error;
+    const field = EXPIRY_ARGUMENTS.find((name) => valid[name] !== undefined && valid[name] !== 'all');
+    const isUnnamed = isExpiry && error.fieldErrors.length === 0 && field !== undefined;
+    throw new ClientError(isArgument ? code : error.code, error.message, {
+      ...error,
+      ...(isUnnamed && { fieldErrors: [{ field: `/${field}`, expected: 'must be a listed expiry' }] }),
+      isOfBody: code === 'invalid_body',
+    });
+  }
 }
 
 /** Adds a note for each ticker that was given by a name or an old symbol. */

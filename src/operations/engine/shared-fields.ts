@@ -29,6 +29,10 @@ export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN,
 
 export const iv = number('Implied volatility, decimal per year: 0.22 is 22 %.', { minimum: IV_MIN, maximum: IV_MAX });
 
+/** The schemas of columns. At 0, the results are the limits of the formulas. */
+export const tteFromZero = number('Years to expiry: days / 365.25; 0 at expiry.', { minimum: 0, maximum: TTE_MAX });
+export const ivFromZero = number(iv.description!, { minimum: 0, maximum: IV_MAX });
+
 export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 is 4 %.', { minimum: -1, maximum: 1 });
 
 export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });

@@ -4,6 +4,7 @@ import { Errors, type ValueError, ValueErrorType } from '@sinclair/typebox/error
 import { memoizeByObject } from '../../core/cache.ts';
 import { ClientError, type ClientErrorCode, type FieldError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
+import { similarName } from '../../core/nearest-names.ts';
 
 /** A custom schema keyword. If the keyword is true, all array fields of the object must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
@@ -25,12 +26,52 @@ export function validate(schema: TObject, value: unknown, code: ClientErrorCode)
     ? lengthErrors(schema, candidate as Record<string, unknown>)
     : fieldErrorsOf(schema, candidate);
   if (fieldErrors.length === 0) return candidate as Record<string, unknown>;
-  throw new ClientError(code, fieldErrors.map((each) => `${each.field || 'The input'} ${each.expected}`).join('; '), {
-    fieldErrors,
-    hint: `Fields: ${Object.keys(schema.properties)
-      .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
-      .join(', ')}.`,
-  });
+  throw invalidFields(code, fieldErrors, hintOf(schema, isRecord(candidate) ? candidate : {}));
+}
+
+/**
+ * Returns the error for names that a request has, but that are not known. Returns `undefined` if all names are known. The hint is the name
+ * that was probably meant, or else the list of known names.
+ */
+export function unknownFields(
+  code: ClientErrorCode,
+  names: Iterable<string>,
+  known: readonly string[],
+): ClientError | undefined {
+  const unknown = [...names].filter((name) => !known.includes(name)).slice(0, FIELD_ERRORS_MAX);
+  if (unknown.length === 0) return undefined;
+  const fieldErrors = unknown.map((name) => ({ field: shownField(name), expected: NOT_A_FIELD }));
+  const list = known.length > 0 ? `Parameters: ${known.join(', ')}.` : 'This route takes no query parameters.';
+  return invalidFields(code, fieldErrors, meantBy(unknown, known) ?? list);
+}
+
+function invalidFields(code: ClientErrorCode, fieldErrors: readonly FieldError[], hint: string | undefined) {
+  const message = fieldErrors.map((each) => `${each.field || 'The input'} ${each.expected}`).join('; ');
+  return new ClientError(code, message, { fieldErrors, hint });
+}
+
+/** Returns the hint for invalid arguments. An error that concerns only values needs no hint, because it states their conditions. */
+function hintOf(schema: TObject, value: Record<string, unknown>): string | undefined {
+  const known = Object.keys(schema.properties);
+  const unknown = Object.keys(value).filter((name) => !known.includes(name));
+  const isMissing = schema.required?.some((name) => value[name] === undefined);
+  if (unknown.length === 0 && !isMissing) return undefined;
+  const meant = meantBy(unknown, known);
+  if (meant) return meant;
+  return `Fields: ${known.map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`)).join(', ')}.`;
+}
+
+/** Returns a question for the known names that unknown names probably stand for. Returns `undefined` if there are none. */
+function meantBy(unknown: readonly string[], known: readonly string[]): string | undefined {
+  const meant = new Set(unknown.slice(0, FIELD_ERRORS_MAX).flatMap((name) => similarName(name, known) ?? []));
+  return meant.size > 0 ? `Did you mean ${[...meant].join(', ')}?` : undefined;
+}
+
+const NOT_A_FIELD = 'is not a field of this request';
+
+/** Returns the pointer of an unknown field. The name comes from the caller, so the pointer has only its first characters. */
+function shownField(name: string): string {
+  return `/${escaped([...name].slice(0, NAME_MAX).join(''))}`;
 }
 
 /** Returns whether a value matches the schema. The service checks every answer with this function before it sends the answer. */
@@ -72,9 +113,8 @@ function fieldErrorsOf(schema: TObject, value: unknown): FieldError[] {
     if (fieldErrors.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
     const isKnown = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
-    // The name of an unknown field comes from the caller, so the error repeats only its first characters.
-    const field = isKnown ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
-    fieldErrors.set(error.path, { field, expected: isKnown ? expected(error) : 'is not a field of this request' });
+    const field = isKnown ? error.path : shownField(unescaped(key));
+    fieldErrors.set(error.path, { field, expected: isKnown ? expected(error) : NOT_A_FIELD });
     if (fieldErrors.size >= FIELD_ERRORS_MAX) break;
   }
   return [...fieldErrors.values()];

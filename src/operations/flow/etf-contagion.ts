@@ -13,7 +13,7 @@ import { type Context, defineOperation } from '../engine/operation.ts';
 import { flagField, number, objectOf } from '../engine/schemas.ts';
 import { dollarsField, iv, ticker } from '../engine/shared-fields.ts';
 import { unlikelyUnits } from '../engine/unlikely-units.ts';
-import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
+import { numberOrNull, textList, textOrNull } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { yearIvRank } from '../reading/year-iv-rank.ts';
 
@@ -63,7 +63,7 @@ export const evaluateEtfContagion = defineOperation({
     proxy: textOrNull(
       'Sector ETF of the stock, whether or not the requirements are met; null if the universe names none.',
     ),
-    notes: textColumn('Why etf_proxy is null, and what was not tested.'),
+    notes: textList('Why etf_proxy is null, and what was not tested.'),
   }),
   tool: {
     question: 'spill of a flow into the sector ETF',

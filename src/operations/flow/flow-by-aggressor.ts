@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import {
   type AggressorFlow,
@@ -13,8 +14,8 @@ import { rootOf } from '../../market/option-symbol.ts';
 import { PARTS, type StoredTape } from '../../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, describedObject, number, objectOf } from '../engine/schemas.ts';
-import { numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
+import { count, describedObject, namedObject, number, objectOf } from '../engine/schemas.ts';
+import { dateColumn, numberColumn, wordColumn } from '../engine/wrapped-schemas.ts';
 import { headFields, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
@@ -30,10 +31,10 @@ const flow = {
   net_delta: numberColumn('Delta-notional that customers bought, less the delta-notional that they sold, dollars.'),
 };
 
-const groups = (key: string, keyDescription: string, description: string) =>
+const groups = (key: string, column: TSchema, description: string) =>
   describedObject(description, {
     count: count('Rows of each column.'),
-    [key]: textColumn(keyDescription),
+    [key]: column,
     ...flow,
   });
 
@@ -52,7 +53,7 @@ export const getFlowByAggressor = defineOperation({
     ...headFields,
     days: count('Calendar days of the window.'),
     min_premium: number('Minimum premium of a print, dollars.'),
-    signed_by: describedObject('Number of prints by how their side was determined.', {
+    signed_by: namedObject('PrintsBySideRule', 'Number of prints by how their side was determined.', {
       feed: count('Prints whose side the feed gives.'),
       quote: count('Prints whose side follows from the quote at the trade.'),
       tick: count("Prints whose side follows from the contract's last change."),
@@ -60,11 +61,14 @@ export const getFlowByAggressor = defineOperation({
     }),
     by_manner: groups(
       'manner',
-      'multi_leg, sweep, block, single or all; a print with several flags counts in the first of these.',
+      wordColumn(
+        ['multi_leg', 'sweep', 'block', 'single', 'all'],
+        'multi_leg, sweep, block, single or all; a print with several flags counts in the first of these.',
+      ),
       'By manner of execution.',
     ),
-    by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'By day.'),
-    by_expiry: groups('expiry', 'YYYY-MM-DD, ascending.', 'By expiry.'),
+    by_day: groups('day', dateColumn('New York day, YYYY-MM-DD, ascending.'), 'By day.'),
+    by_expiry: groups('expiry', dateColumn('YYYY-MM-DD, ascending.'), 'By expiry.'),
   }),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
   *run(input, context) {

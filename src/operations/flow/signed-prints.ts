@@ -8,7 +8,14 @@ import { PARTS, type StoredTape, type Stretch } from '../../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, defaulted, integerIn, objectOf, textField } from '../engine/schemas.ts';
-import { nullableColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
+import {
+  dateColumn,
+  momentColumn,
+  nullableColumn,
+  numberColumn,
+  textColumn,
+  wordColumn,
+} from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
@@ -30,19 +37,22 @@ export const getSignedPrints = defineOperation({
     ticker: textField('Underlying symbol.'),
     count: count('Rows of each column.'),
     of: count('Prints in the window that reach min_premium.'),
-    at: textColumn('Time of the trade, ISO 8601.'),
+    at: momentColumn('Time of the trade, ISO 8601.'),
     root: textColumn('OSI root.'),
-    expiry: textColumn('YYYY-MM-DD'),
-    put_call: textColumn('C or P.'),
+    expiry: dateColumn('YYYY-MM-DD'),
+    put_call: wordColumn(['C', 'P'], 'C or P.'),
     strike: numberColumn('Strike, dollars.'),
     price: numberColumn('Price of the trade, dollars per share.'),
     size: numberColumn('Contracts traded.'),
     premium: numberColumn('Premium of the trade, dollars.'),
     bid: nullableColumn('Best bid at the trade, dollars per share; null if the feed gives none.'),
     ask: nullableColumn('Best offer at the trade, dollars per share; null if the feed gives none.'),
-    aggressor: textColumn('buyer, seller or unknown: the side that started the trade.'),
-    signed_by: textColumn('feed, quote, tick or unknown: how the aggressor was determined.'),
-    manner: textColumn('multi_leg, sweep, block or single.'),
+    aggressor: wordColumn(['buyer', 'seller', 'unknown'], 'buyer, seller or unknown: the side that started the trade.'),
+    signed_by: wordColumn(
+      ['feed', 'quote', 'tick', 'unknown'],
+      'feed, quote, tick or unknown: how the aggressor was determined.',
+    ),
+    manner: wordColumn(['multi_leg', 'sweep', 'block', 'single'], 'multi_leg, sweep, block or single.'),
     delta: nullableColumn('Delta of the contract at the trade, per 1.00 of spot; null if the feed gives none.'),
   }),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },

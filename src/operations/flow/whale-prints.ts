@@ -1,6 +1,6 @@
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../../analytics/flow/flow.ts';
-import { ClientError } from '../../core/errors.ts';
+import { ClientError, invalidArgument } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { closeOf, isDate, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
@@ -8,9 +8,9 @@ import { nearestListed } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { SNAPSHOT_CONTRACTS } from '../engine/request-cost.ts';
-import { date, integerField, number, objectOf, textField } from '../engine/schemas.ts';
+import { date, dateField, integerField, number, objectOf, textField, wordField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
-import { objectOrNull } from '../engine/wrapped-schemas.ts';
+import { namedOrNull } from '../engine/wrapped-schemas.ts';
 import { knownUntil, provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { gapNotes } from '../reading/signed-tape.ts';
 
@@ -36,8 +36,11 @@ export const getWhalePrints = defineOperation({
     put_fiat_paid: number('Premium of all counted puts, whether customers bought or sold them, dollars.'),
     net_volume_delta: integerField('Call contracts minus put contracts.'),
     ticker: textField('Underlying symbol.'),
-    target_expiry: textField('Expiry, YYYY-MM-DD.'),
-    flow_from: textField('Source of the flow: prints, or snapshots (daily volume at mid, no minimum premium).'),
+    target_expiry: dateField('Expiry, YYYY-MM-DD.'),
+    flow_from: wordField(
+      ['prints', 'snapshots'],
+      'Source of the flow: prints, or snapshots (daily volume at mid, no minimum premium).',
+    ),
     counted: integerField(
       'Number of large prints; if flow_from is snapshots, number of contracts with volume and a price above 0, ' +
         'each counted once per day.',
@@ -45,7 +48,8 @@ export const getWhalePrints = defineOperation({
     deep_premium_pct: number(
       'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades usually finance a position or capture a dividend, and do not express a view of the price.',
     ),
-    by_side: objectOrNull(
+    by_side: namedOrNull(
+      'PremiumBySide',
       'Premium by the side of the quote at which the prints traded; null if flow_from is snapshots.',
       {
         call_at_ask: number('Premium of calls that traded at the ask or above the middle of the quote, dollars.'),
@@ -104,7 +108,7 @@ export const getWhalePrints = defineOperation({
         net_volume_delta: Math.round(flow.callContracts - flow.putContracts),
         ticker: chain.underlying,
         target_expiry,
-        flow_from: byPrints ? 'prints' : 'snapshots',
+        flow_from: byPrints ? ('prints' as const) : ('snapshots' as const),
         counted: flow.counted,
         deep_premium_pct: premium > 0 ? (100 * flow.deepPremium) / premium : 0,
         by_side: bySide,
@@ -177,12 +181,7 @@ function noTradesNote(
 function notListed(expiry: string, { chain, series }: PreparedChain, nowMs: () => number): ClientError {
   const isReal = isDate(expiry);
   const live = series.map((each) => each.series);
-  return new ClientError(
-    'unprocessable',
-    `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
-    {
-      hint: `Use a listed expiry. ${nearestListed(live, expiry, newYorkDate(chain.asOf), nowMs())}`,
-      fieldErrors: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
-    },
-  );
+  const hint = `Use a listed expiry. ${nearestListed(live, expiry, newYorkDate(chain.asOf), nowMs())}`;
+  if (!isReal) return invalidArgument('/target_expiry', 'must be a date of the calendar', hint);
+  return new ClientError('unknown_expiry', `${expiry} is not a listed expiry of the ticker`, { hint });
 }

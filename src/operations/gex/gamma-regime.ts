@@ -1,12 +1,23 @@
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { Exposures } from '../../analytics/exposure/dollar-exposures.ts';
 import type { GammaFlip } from '../../analytics/exposure/gamma-flip.ts';
-import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
-import { number, textField } from '../engine/schemas.ts';
+import {
+  type GammaRegime,
+  gammaRegime,
+  SIGN_MARGIN_MIN_PCT,
+  signMarginPct,
+} from '../../analytics/exposure/sign-margin.ts';
+import { number, wordField } from '../engine/schemas.ts';
+import { wordColumn } from '../engine/wrapped-schemas.ts';
+
+const REGIMES = ['positive_gamma', 'negative_gamma', 'undetermined'] as const satisfies readonly GammaRegime[];
+
+export const regimeField = (description: string) => wordField(REGIMES, description, 'Regime');
+export const regimeColumn = (description: string) => wordColumn(REGIMES, description, 'Regime');
 
 /** The fields that state the sign of net GEX, and how certain the sign is. */
 export const regimeFields = {
-  regime: textField(
+  regime: regimeField(
     `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}.`,
   ),
   sign_margin_pct: number('Share of gross gamma that would need the opposite sign for net GEX to be 0, percent.'),
@@ -19,7 +30,7 @@ export const MARGIN_OF_ROW =
 /** Returns the values of the fields in `regimeFields`. */
 export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
   return {
-    regime: gammaRegime(exposures) as string,
+    regime: gammaRegime(exposures),
     sign_margin_pct: signMarginPct(exposures.gex, exposures.grossGex),
   };
 }

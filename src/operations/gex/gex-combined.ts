@@ -5,7 +5,7 @@ import { DAY_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { INDEX_FUNDS, indexPartner } from '../../market/index-funds.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, number, objectOf, textField } from '../engine/schemas.ts';
+import { count, momentField, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, readChain } from '../reading/analysis-options.ts';
@@ -43,8 +43,8 @@ export const getGexCombined = defineOperation({
     basis_pct: numberOrNull(
       'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null for a pair without such a multiple.',
     ),
-    as_of: textField('When the quotes of the ticker were taken, ISO 8601.'),
-    with_as_of: textField('When the quotes of the added symbol were taken, ISO 8601.'),
+    as_of: momentField('When the quotes of the ticker were taken, ISO 8601.'),
+    with_as_of: momentField('When the quotes of the added symbol were taken, ISO 8601.'),
     apart_s: number('Time between both snapshots, seconds; a price move in this time distorts the ratio.'),
     ...variantSchema,
     ticker_gex_mil: number('Net GEX of the ticker, millions of dollars per 1 % move.'),

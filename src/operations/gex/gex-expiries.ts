@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import { bySeries, inOrderOfSettlement } from '../../analytics/chain/rows.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
@@ -8,19 +7,20 @@ import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { type ReturnOf, StepCache, type Steps } from '../../core/steps.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, objectOf } from '../engine/schemas.ts';
-import { nullableColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
+import { dateColumn, nullableColumn, nullableWordColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
 import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';
+import { forwardMethodColumn, SMILE_REFUSALS, settlementColumn } from '../reading/market-words.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 
 /** The columns of the answer. Each column has the name of a field of `Row`. */
 const COLUMNS = {
   root: textColumn('OSI root.'),
-  expiry: textColumn('YYYY-MM-DD'),
-  settlement: textColumn('AM (opening prices) or PM (close).'),
+  expiry: dateColumn('YYYY-MM-DD'),
+  settlement: settlementColumn(),
   tte: numberColumn('Years to settlement.'),
   net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
   gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
@@ -33,7 +33,7 @@ const COLUMNS = {
   volume: numberColumn('Contracts traded on the day of the snapshot.'),
   max_pain: nullableColumn('Strike at which the options pay out least, dollars; null if no contract has a weight.'),
   forward: numberColumn('Forward price, dollars.'),
-  forward_method: textColumn('regression, parity, delta, carry or flat.'),
+  forward_method: forwardMethodColumn,
   rate: numberColumn('Discount rate, continuous, decimal per year.'),
   atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year; null if smile_refused is not null.'),
   atm_iv_bid: nullableColumn(
@@ -51,11 +51,11 @@ const COLUMNS = {
   skew_25d: nullableColumn(
     'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if smile_refused is not null.',
   ),
-  smile_refused: Type.Array(Type.Union([Type.String(), Type.Null()]), {
-    description:
-      'Why the series has no volatility at the money: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
+  smile_refused: nullableWordColumn(
+    SMILE_REFUSALS,
+    'Why the series has no volatility at the money: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
       'one_sided: fewer than two on one side of the forward. Null if it has such a volatility. GEX includes the series in any case.',
-  }),
+  ),
 };
 
 export const getGexByExpiry = defineOperation({

@@ -4,11 +4,12 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
 import { type ExposureSums, exposureMatrix } from '../../analytics/exposure/exposures-by-strike.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
-import { numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
+import { count, defaulted, number, objectOf, oneOf, wordField } from '../engine/schemas.ts';
+import { crossOf, dateColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
 import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';
+import { settlementColumn } from '../reading/market-words.ts';
 
 const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
 type Measure = (typeof MEASURES)[number];
@@ -48,19 +49,20 @@ export const getGexMatrix = defineOperation({
   }),
   full: objectOf({
     ...headFields,
-    measure: textField('The argument measure.'),
+    measure: wordField(MEASURES, 'The argument measure.'),
     band: number('The argument band, percent of spot.'),
     count: count('Rows of strike, by_strike and each list of values.'),
     series_count: count('Rows of root, expiry, settlement, by_expiry and values.'),
-    strike: numberColumn('Strikes within the band, ascending, dollars.'),
-    root: textColumn('OSI root of each series, in order of settlement.'),
-    expiry: textColumn('YYYY-MM-DD'),
-    settlement: textColumn('AM (opening prices) or PM (close).'),
-    values: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
-      description: `One list per series, with the value at each strike, ${UNIT}; null if the series has no live contract with this strike.`,
-    }),
-    by_strike: numberColumn(`Sum over all series at each strike, ${UNIT}.`),
-    by_expiry: numberColumn(`Sum over all strikes of each series, also those outside the band, ${UNIT}.`),
+    strike: numberColumn('Strikes within the band, ascending, dollars.', 'strikes'),
+    root: textColumn('OSI root of each series, in order of settlement.', 'series'),
+    expiry: dateColumn('YYYY-MM-DD', 'series'),
+    settlement: settlementColumn('series'),
+    values: crossOf(
+      `One list per series, with the value at each strike, ${UNIT}; null if the series has no live contract with this strike.`,
+      { outer: ['root', 'expiry', 'settlement'], inner: ['strike'], value: 'value' },
+    ),
+    by_strike: numberColumn(`Sum over all series at each strike, ${UNIT}.`, 'strikes'),
+    by_expiry: numberColumn(`Sum over all strikes of each series, also those outside the band, ${UNIT}.`, 'series'),
     within_band: number(`Sum of all values, ${UNIT}.`),
     left_out: number(`Sum over the strikes outside the band, ${UNIT}.`),
     strikes_left_out: count('Number of strikes with a greater distance from spot.'),
@@ -100,7 +102,7 @@ function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
   }
   return {
     ...reportHead(chain),
-    measure: measure as string,
+    measure,
     band,
     count: inside.length,
     series_count: series.length,

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
@@ -7,10 +8,10 @@ import { shownName } from '../../core/clean-text.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
-import { type Context, defineOperation, type Provenance } from '../engine/operation.ts';
-import { describedObject, number, objectOf } from '../engine/schemas.ts';
+import { answerSchema, type Context, defineOperation, ORIGIN, type Provenance } from '../engine/operation.ts';
+import { namedObject, number, objectOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
-import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { nullable, numberOrNull, textList } from '../engine/wrapped-schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
@@ -24,11 +25,12 @@ import {
   SIMULATED_NOTE,
   settledSince,
 } from '../reading/market-reading.ts';
-import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
+import { gammaNotes, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
+import { crossing, crossingKind } from './level-crossings.ts';
 import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
 
-const hedging = describedObject("Dealers' hedging compared with the daily volume of the underlying.", {
+const hedging = namedObject('HedgingCompared', "Dealers' hedging compared with the daily volume of the underlying.", {
   shares_per_pct: number(
     'Shares that dealers trade per 1 % move, net GEX over spot: + if they trade against the move, - if with it.',
   ),
@@ -87,7 +89,7 @@ export const getLiveGexNodes = defineOperation({
     path: '/api/v1/nodes/gex/{ticker}',
     input: objectOf({ ...chainInput.properties, expiry: expiryChoice }),
     answers: REST_KEYS,
-    ignoresUnknown: true,
+    isContract: true,
   },
   *run(input, context, isWanted) {
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
@@ -146,10 +148,27 @@ function hedgingOf(chain: Chain, gex: number, context: Context) {
   };
 }
 
-type RecordedGexNodes = Pick<
-  GexReport,
-  (typeof REST_KEYS)[number] | keyof typeof regimeFields | 'flip_resolved' | 'gross_gex_mil'
-> & {
+const EVENT_KEYS = [
+  ...REST_KEYS,
+  ...(['regime', 'sign_margin_pct', 'flip_resolved', 'gross_gex_mil'] as const),
+] as const satisfies readonly (keyof GexReport)[];
+
+/** The schema of the data of a live event: the answer of `recordedGexNodes`. */
+export const levelsEvent = namedObject('LevelsEvent', undefined, {
+  ...answerSchema(gexReport, EVENT_KEYS).properties,
+  provenance: ORIGIN,
+  crossed: Type.Optional(
+    Type.Array(crossing, { description: 'What changed since the snapshot before. Present if the stream has `on`.' }),
+  ),
+});
+
+/** The schema of the data of the first event of a stream with `on`. */
+export const levelsStart = namedObject('LevelsStart', undefined, {
+  tickers: textList('Tickers of the stream.'),
+  on: Type.Array(crossingKind, { description: 'Kinds of crossings that the stream has.' }),
+});
+
+type LevelsEvent = Pick<GexReport, (typeof EVENT_KEYS)[number]> & {
   readonly provenance: Omit<Provenance, 'age_s' | 'stale'>;
 };
 
@@ -157,7 +176,7 @@ type RecordedGexNodes = Pick<
  * Returns the REST answer for a level record, for live events, with regime, gross exposure and whether the flip is resolved. The provenance
  * has no age, because events must not depend on the time of sending. The return type requires every key.
  */
-export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
+export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
   return {
     ticker: levels.underlying,
     spot_price: levels.spot,

@@ -2,21 +2,22 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
-import { count, describedObject, flagField, number, objectOf, textField } from '../engine/schemas.ts';
-import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { count, dateField, flagField, namedObject, number, objectOf, textField, wordField } from '../engine/schemas.ts';
+import { numberList, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { reportHead } from '../reading/market-reading.ts';
+import { forwardMethod, settlement } from '../reading/market-words.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const MILLION = 1e6;
 
-const seriesReading = objectOf({
+const seriesReading = namedObject('SeriesReading', undefined, {
   root: textField('OSI root.'),
-  expiry: textField('YYYY-MM-DD'),
-  settlement: textField('AM (opening prices) or PM (close).'),
+  expiry: dateField('YYYY-MM-DD'),
+  settlement,
   tte: number('Years to settlement.'),
   forward: number('Forward price, dollars.'),
-  forward_method: textField('regression, parity, delta, carry or flat.'),
+  forward_method: forwardMethod,
   rate: number('Discount rate, continuous, decimal per year.'),
   atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
 });
@@ -24,15 +25,16 @@ const seriesReading = objectOf({
 export const gexReport = objectOf({
   ticker: textField('Underlying symbol.'),
   spot_price: number('Spot, dollars.'),
-  whale_expiry: textField('Dominant expiry (most large-print premium), YYYY-MM-DD.'),
+  whale_expiry: dateField('Dominant expiry (most large-print premium), YYYY-MM-DD.'),
   max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
   call_wall: number('Strike at or above spot with most call gamma: upside resistance, dollars.'),
   put_wall: number('Strike at or below spot with most put gamma: downside support, dollars.'),
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-  expiry: textField('Dominant expiry, the same as whale_expiry, YYYY-MM-DD.'),
+  expiry: dateField('Dominant expiry, the same as whale_expiry, YYYY-MM-DD.'),
   expiry_root: textField('OSI root of the series of the dominant expiry.'),
-  expiry_chosen_by: textField(
+  expiry_chosen_by: wordField(
+    ['large_prints', 'gamma'],
     'Why this expiry is the dominant one: large_prints (most premium in large prints over 30 days) or gamma (most gamma).',
   ),
   flip_resolved: flagField(
@@ -43,8 +45,8 @@ export const gexReport = objectOf({
   call_wall_unsided: number('Strike with most call gamma on either side of spot, dollars.'),
   put_wall_unsided: number('Strike with most put gamma on either side of spot, dollars.'),
   absolute_gamma_strike: number('Strike with most call plus put gamma, dollars.'),
-  largest_call_strikes: numberColumn('Strikes with most call gamma, largest first, dollars.'),
-  largest_put_strikes: numberColumn('Strikes with most put gamma, largest first, dollars.'),
+  largest_call_strikes: numberList('Strikes with most call gamma, largest first, dollars.'),
+  largest_put_strikes: numberList('Strikes with most put gamma, largest first, dollars.'),
   ...regimeFields,
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   net_over_gross_pct: number('Net gamma, percent of gross gamma: twice the sign margin, with the sign of net GEX.'),
@@ -55,16 +57,16 @@ export const gexReport = objectOf({
   ),
   sign_convention: signConvention,
   series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
-  contracts: describedObject('How each contract was used.', {
+  contracts: namedObject('ContractCounts', 'How each contract was used.', {
     contracts: count('Contracts in the snapshot.'),
     used: count('Live contracts analysed.'),
-    left_out: describedObject('Contracts left out of some or all figures.', {
+    left_out: namedObject('ContractsLeftOut', 'Contracts left out of some or all figures.', {
       settled: count('Contracts that had settled when the snapshot was taken.'),
       adjusted: count('Contracts with an adjusted deliverable.'),
       other_expiry: count('Contracts of an expiry that was not selected.'),
       no_volatility: count('Used contracts for which no method gave a volatility.'),
     }),
-    iv: describedObject('Used contracts by the source of their volatility.', {
+    iv: namedObject('VolatilitySources', 'Used contracts by the source of their volatility.', {
       taken: count('Contracts whose volatility the feed gave.'),
       solved: count('Contracts whose volatility was solved from their mid.'),
       interpolated: count('Contracts whose volatility was interpolated between strikes.'),

@@ -1,5 +1,5 @@
-import { type TObject, Type } from '@sinclair/typebox';
-import { defineOperation, PROVENANCE } from '../engine/operation.ts';
+import type { TObject } from '@sinclair/typebox';
+import { defineOperation, ORIGIN } from '../engine/operation.ts';
 import { objectOf } from '../engine/schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { readMarketAs } from '../reading/market-reading.ts';
@@ -24,12 +24,12 @@ export const getGexView = defineOperation({
     strikes: partOf(getGexByStrike, 'The answer of get_gex_by_strike.'),
     profile: partOf(getGexProfile, 'The answer of get_gex_profile.'),
     expiries: partOf(getGexByExpiry, 'The answer of get_gex_by_expiry.'),
-    provenance: Type.Omit(PROVENANCE, ['age_s', 'stale'], {
-      additionalProperties: false,
+    provenance: {
+      ...ORIGIN,
       description:
         'Source and moment of the data. The age is in the header fields X-Data-Age and X-Data-Stale, because it changes while the answer ' +
         'stays the same.',
-    }),
+    },
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/view' },
   *run(input, context) {

@@ -7,7 +7,16 @@ import { StepCache } from '../../core/steps.ts';
 import { hedgingPicture } from '../../picture/hedging-picture.ts';
 import { defineOperation, type Provenance } from '../engine/operation.ts';
 import { movesCost } from '../engine/request-cost.ts';
-import { defaulted, integerField, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import {
+  defaulted,
+  documented,
+  integerField,
+  namedObject,
+  number,
+  objectOf,
+  oneOf,
+  textField,
+} from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -15,7 +24,7 @@ import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct, volumeNotes
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import { levelsOf, provenanceOf, readMarketAs, reportHead, settledSince } from '../reading/market-reading.ts';
-import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
+import { gammaNotes, regimeField, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
 
 /** The moves for a request without `moves`, percent. */
@@ -24,20 +33,20 @@ const MOVES = [-5, -4, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 4, 5];
 const MOVE_MAX = 50;
 const MOVES_MAX = 41;
 
-const row = objectOf({
+const row = namedObject('HedgingAtMove', undefined, {
   move_pct: number('Percent.'),
   spot: number('Spot after the move, dollars.'),
   shares: integerField('Shares traded from the present spot to this one: + buy, - sell.'),
   dollars_mil: number('shares times spot, millions of dollars.'),
   volume_pct: numberOrNull('Percent of average daily volume; null if unknown.'),
   net_gex_mil: number('Net gamma after the move, millions of dollars per 1 % move.'),
-  regime: textField('positive_gamma, negative_gamma or undetermined, after the move.'),
+  regime: regimeField('positive_gamma, negative_gamma or undetermined, after the move.'),
 });
 
 const full = objectOf({
   ticker: textField('Underlying symbol.'),
   spot_price: number('Present spot, dollars.'),
-  expiry: textField('all, 0dte or YYYY-MM-DD.'),
+  expiry: documented(textField('all, 0dte or YYYY-MM-DD.'), { anyOf: [{ enum: ['all', '0dte'] }, { format: 'date' }] }),
   gex_flip: gexReport.properties.gex_flip,
   rows: Type.Array(row, { description: 'By move, ascending.' }),
   flip_resolved: gexReport.properties.flip_resolved,
@@ -129,7 +138,7 @@ function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volu
     dollars_mil: (shares * spot) / MILLION,
     volume_pct: shareOfVolumePct(shares, volume),
     net_gex_mil: gex / MILLION,
-    regime: gammaRegime({ gex, grossGex }) as string,
+    regime: gammaRegime({ gex, grossGex }),
   };
 }
 

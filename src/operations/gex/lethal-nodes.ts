@@ -10,9 +10,18 @@ import type { Step, Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from '../engine/pages.ts';
-import { finiteOrNull, flagField, integerField, number, objectList, objectOf, textField } from '../engine/schemas.ts';
+import {
+  dateField,
+  finiteOrNull,
+  flagField,
+  integerField,
+  namedList,
+  number,
+  objectOf,
+  textField,
+} from '../engine/schemas.ts';
 import { putCall, ticker } from '../engine/shared-fields.ts';
-import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
+import { numberOrNull, textList, textOrNull } from '../engine/wrapped-schemas.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice } from '../reading/expiry-choice.ts';
@@ -24,7 +33,7 @@ const TOP = 10;
 const node = {
   strike: number('Strike, dollars.'),
   put_call: putCall,
-  expiry_date: textField('Expiry, YYYY-MM-DD.'),
+  expiry_date: dateField('Expiry, YYYY-MM-DD.'),
   Dealer_Share_Exposure: integerField('Shares that dealers must trade per +1 % move: + buys, - sells.'),
   Delta_Flux_j: number('Shares that dealers are expected to trade over the coming calendar day: + buys, - sells.'),
 };
@@ -46,11 +55,11 @@ export const detectLethalNodes = defineOperation({
     cursor,
   }),
   full: objectOf({
-    top_nodes: objectList('By absolute share exposure, largest first.', node),
+    top_nodes: namedList('HedgingNode', 'By absolute share exposure, largest first.', node),
     next_cursor: nextCursor,
-    roots: Type.Optional(textColumn('OSI root of each node, in order. Present only if there are several.')),
+    roots: Type.Optional(textList('OSI root of each node, in order. Present only if there are several.')),
     ...headFields,
-    components: objectList('Inputs of the figures of each node, in the order of top_nodes.', {
+    components: namedList('HedgingNodeInputs', 'Inputs of the figures of each node, in the order of top_nodes.', {
       root: textField('OSI root.'),
       dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
       multiplier: number('Shares per contract.'),
@@ -80,8 +89,8 @@ export const detectLethalNodes = defineOperation({
         'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
       ),
     }),
-    dividends: objectList('Known cash dividends up to the last settlement of these nodes, by date.', {
-      ex_date: textField('First trading day without the dividend, YYYY-MM-DD.'),
+    dividends: namedList('CashDividend', 'Known cash dividends up to the last settlement of these nodes, by date.', {
+      ex_date: dateField('First trading day without the dividend, YYYY-MM-DD.'),
       amount: number('Dollars per share.'),
       status: textOrNull('How certain the dividend is, as the source states it; null if it does not.'),
       within_a_day: flagField('True if the ex-date is within the coming calendar day.'),

@@ -8,7 +8,7 @@ import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import { hasOpenInterest } from '../../market/chain.ts';
 import type { Context } from '../engine/operation.ts';
-import { count, describedObject, flagField, number, textField } from '../engine/schemas.ts';
+import { count, dateField, flagField, namedObject, number } from '../engine/schemas.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
 import { levelsOf } from '../reading/market-reading.ts';
@@ -39,7 +39,8 @@ export function variantFields({ exposures, flip, walls }: Pick<GexLevels, 'expos
   };
 }
 
-export const byVolumeVariant = describedObject(
+export const byVolumeVariant = namedObject(
+  'LevelsByVolume',
   "The levels with each contract weighted by the day's volume instead of its open interest.",
   variantSchema,
 );
@@ -49,19 +50,25 @@ export function* byVolume({ chain, options }: PreparedChain) {
   return variantFields(yield* levelsOfPrepared(yield* prepareChain(chain, { ...options, weight: 'volume' })));
 }
 
-export const zeroDteVariant = describedObject("Contracts that expire on the snapshot's day and have not settled.", {
-  expiry: textField("The snapshot's own day, YYYY-MM-DD."),
-  ...variantSchema,
-  gross_share_pct: number("Gross gamma that expires on the snapshot's day, percent of all gross gamma."),
-  net_gex_volume_mil: number("Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move."),
-  sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
-  max_pain: numberOrNull('Strike at which these options pay out least, dollars; null if they have no open interest.'),
-  hours_to_settlement: number('Hours until the last of these contracts settles.'),
-  atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
-  expected_move: numberOrNull('One standard deviation to settlement, dollars; null if atm_iv is null.'),
-  open_interest: numberOrNull('Contracts outstanding; null if the chain has no open interest.'),
-  volume: number('Contracts traded that day.'),
-});
+export const zeroDteVariant = namedObject(
+  'LevelsZeroDte',
+  "Contracts that expire on the snapshot's day and have not settled.",
+  {
+    expiry: dateField("The snapshot's own day, YYYY-MM-DD."),
+    ...variantSchema,
+    gross_share_pct: number("Gross gamma that expires on the snapshot's day, percent of all gross gamma."),
+    net_gex_volume_mil: number(
+      "Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move.",
+    ),
+    sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
+    max_pain: numberOrNull('Strike at which these options pay out least, dollars; null if they have no open interest.'),
+    hours_to_settlement: number('Hours until the last of these contracts settles.'),
+    atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
+    expected_move: numberOrNull('One standard deviation to settlement, dollars; null if atm_iv is null.'),
+    open_interest: numberOrNull('Contracts outstanding; null if the chain has no open interest.'),
+    volume: number('Contracts traded that day.'),
+  },
+);
 
 /** Computes the levels of the contracts that expire on the snapshot's day, with its dealer sign. Returns null if none is live. */
 export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
@@ -96,7 +103,8 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   };
 }
 
-export const byFlowVariant = describedObject(
+export const byFlowVariant = namedObject(
+  'LevelsByFlow',
   "The levels with dealers who hold the opposite of customers' net positions, by prints.",
   {
     ...variantSchema,
@@ -113,7 +121,7 @@ export const byFlowVariant = describedObject(
     positions_capped: count(
       'Contracts whose net position was reduced to open interest plus volume, the most that can be open.',
     ),
-    prints: describedObject('Number of prints of live contracts, by how their side was determined.', {
+    prints: namedObject('SignedPrintCounts', 'Number of prints of live contracts, by how their side was determined.', {
       feed: count('Prints whose side the feed gives.'),
       quote: count('Prints whose side follows from the quote: bought above its middle, sold below it.'),
       tick: count("Prints whose side follows from the contract's last change."),

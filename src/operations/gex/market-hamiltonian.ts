@@ -3,7 +3,7 @@ import type { LevelRecord } from '../../market/level-record.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { number, objectOf, oneOf } from '../engine/schemas.ts';
 import { dollarsField, ticker } from '../engine/shared-fields.ts';
-import { numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
+import { numberOrNull, textList } from '../engine/wrapped-schemas.ts';
 import { KINETIC_FROM_PRINTS, KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 import { regimeNotes } from './gamma-regime.ts';
 
@@ -45,7 +45,7 @@ export const evaluateMarketHamiltonian = defineOperation({
     kinetic_signed: number('The given whale_fiat_kinetic, dollars: + if customers bought delta, - if they sold it.'),
     potential: number('Potential term, dollars.'),
     ratio: numberOrNull('Ratio of kinetic to absolute potential; null if potential is 0 or negligible.'),
-    notes: textColumn('Caveats on the figures.'),
+    notes: textList('Caveats on the figures.'),
   }),
   tool: {
     question: 'regime: flow against hedging',

@@ -3,7 +3,7 @@ import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../../analytics/
 import { contractKey } from '../../analytics/flow/trade-side.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Context } from '../engine/operation.ts';
-import { describedObject, number, objectOf, textField } from '../engine/schemas.ts';
+import { dateField, namedObject, number, textField } from '../engine/schemas.ts';
 import { putCall } from '../engine/shared-fields.ts';
 import { integerOrNull } from '../engine/wrapped-schemas.ts';
 import type { LevelRow } from '../gex/level-row.ts';
@@ -14,7 +14,7 @@ const CONTRACTS = 10;
 
 const LEVEL = Type.Union([Type.Number(), Type.String(), Type.Null()]);
 
-const change = objectOf({
+const change = namedObject('MovedLevel', undefined, {
   level: textField('Name of the level, as in the rows.'),
   before: { ...LEVEL, description: 'Its value in the first row, dollars or as the row states.' },
   after: { ...LEVEL, description: 'Its value in the last row, dollars or as the row states.' },
@@ -23,10 +23,10 @@ const change = objectOf({
 const shares = (when: string) =>
   integerOrNull(`Shares that dealers trade per +1 % move ${when}: + buys, - sells; null if it is not live then.`);
 
-const contract = objectOf({
+const contract = namedObject('ComparedContract', undefined, {
   strike: number('Strike, dollars.'),
   put_call: putCall,
-  expiry_date: textField('Expiry, YYYY-MM-DD.'),
+  expiry_date: dateField('Expiry, YYYY-MM-DD.'),
   root: textField('OSI root.'),
   dealer_shares_before: shares('at the earlier moment'),
   dealer_shares_after: shares('at the later moment'),
@@ -35,7 +35,8 @@ const contract = objectOf({
 const contracts = (description: string) => Type.Array(contract, { description });
 
 /** The schema of the changes between two moments. */
-export const levelComparison = describedObject(
+export const levelComparison = namedObject(
+  'LevelsComparison',
   'What has changed from the first row to the last: moved (level, before, after); new_contracts, gone_contracts and expired_contracts of ' +
     `the ${CONTRACTS} contracts that dealers hedge most, each with strike (dollars), put_call, expiry_date, root, dealer_shares_before and dealer_shares_after (per +1 % move: + buys, - sells).`,
   {

@@ -1,12 +1,9 @@
-import { ClientError, invalidField } from '../../core/errors.ts';
+import { ClientError, invalidArgument } from '../../core/errors.ts';
 import { closeOf, daysBetween, iso, lastQuoted, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
 import { momentOf } from '../engine/moment.ts';
 
 /** The word for the close of the session before the compared data. */
 export const PREVIOUS_CLOSE = 'previous_close';
-
-/** The code of errors in the moments of a comparison. */
-const CODE = 'unprocessable';
 
 /**
  * Parses the earlier moment of a comparison, and returns ms since the epoch. `afterMs` is the later moment, `what` is the compared data in the
@@ -20,11 +17,9 @@ export function comparedMoment(
   lastUntil: (ms: number) => number | undefined,
 ): number {
   const previousClose = closeOf(previousTradingDay(newYorkDate(afterMs)));
-  const beforeMs =
-    text === PREVIOUS_CLOSE ? previousClose : momentOf(text, `/${argument}`, 'last', CODE, PREVIOUS_CLOSE);
+  const beforeMs = text === PREVIOUS_CLOSE ? previousClose : momentOf(text, `/${argument}`, 'last', PREVIOUS_CLOSE);
   if (beforeMs < afterMs) return beforeMs;
-  throw invalidField(
-    CODE,
+  throw invalidArgument(
     `/${argument}`,
     `must be earlier than the compared ${what} of ${iso(afterMs)}`,
     lastUntil(previousClose) === undefined
@@ -44,7 +39,9 @@ export function reachNotes(name: string, argument: string, askedMs: number, foun
   const [asked, found] = [sessionOf(askedMs), sessionOf(foundMs)];
   if (found < previousTradingDay(asked)) {
     const message = `No ${what} of ${name} are stored for ${asked}: the last ones before it are ${daysBetween(found, asked)} days older`;
-    throw new ClientError(CODE, message, { hint: `To compare with them, set ${argument} to ${iso(foundMs)}.` });
+    throw new ClientError('unprocessable', message, {
+      hint: `To compare with them, set ${argument} to ${iso(foundMs)}.`,
+    });
   }
   return found === asked ? [] : [`No ${what} are stored for ${asked}. The comparison is with those of ${found}.`];
 }

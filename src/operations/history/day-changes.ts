@@ -8,8 +8,15 @@ import type { NewestLevels } from '../../market/newest-levels.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { count, objectOf } from '../engine/schemas.ts';
-import { nullableColumn, nullableTextColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
-import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
+import {
+  momentColumn,
+  nullableColumn,
+  nullableMomentColumn,
+  numberColumn,
+  textColumn,
+  textList,
+} from '../engine/wrapped-schemas.ts';
+import { MARGIN_OF_ROW, regimeColumn } from '../gex/gamma-regime.ts';
 import { newestIvRank } from '../reading/year-iv-rank.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import { namesOf, provenanceOfOldest, shownTicker, TICKERS_PER_STEP, tickerList } from './screen-tickers.ts';
@@ -29,9 +36,9 @@ export const getDayChanges = defineOperation({
   input: objectOf({ tickers: tickerList }),
   full: objectOf({
     ticker: textColumn('Underlying symbols: those of the universe first, then the others by name.'),
-    as_of: textColumn('When the newest quotes were taken, ISO 8601.'),
+    as_of: momentColumn('When the newest quotes were taken, ISO 8601.'),
     spot: numberColumn('Spot, dollars.'),
-    previous_as_of: nullableTextColumn(
+    previous_as_of: nullableMomentColumn(
       'When the last quotes of an earlier New York day than that of as_of were taken, ISO 8601; null if none are stored.',
     ),
     previous_spot: nullableColumn('Spot of these earlier quotes, dollars; null if previous_as_of is null.'),
@@ -48,7 +55,7 @@ export const getDayChanges = defineOperation({
     put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
     net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
     sign_margin_pct: numberColumn(MARGIN_OF_ROW),
-    regime: textColumn(
+    regime: regimeColumn(
       'positive_gamma or negative_gamma, by the sign of net GEX; undetermined if the sign is not certain.',
     ),
     atm_iv_30d: nullableColumn(
@@ -60,9 +67,9 @@ export const getDayChanges = defineOperation({
     daily_move: nullableColumn(
       'One standard deviation of the price over a trading day by atm_iv_30d, dollars; null if atm_iv_30d is null.',
     ),
-    without_data: textColumn('Requested tickers without stored levels.'),
+    without_data: textList('Requested tickers without stored levels.'),
     left_out: count(`Number of further tickers: an answer has at most ${ROWS_MAX}. Name them in tickers.`),
-    notes: textColumn('Caveats on the figures.'),
+    notes: textList('Caveats on the figures.'),
   }),
   rest: { method: 'GET', path: '/api/v1/changes' },
   *run(request, context) {

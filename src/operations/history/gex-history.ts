@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { downsample } from '../../analytics/downsample.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
@@ -8,27 +8,65 @@ import { addDays, iso, newYorkDate, newYorkInstant } from '../../market/calendar
 import type { LevelRecord } from '../../market/level-record.ts';
 import { moment, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { count, defaulted, integerIn, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, integerIn, objectOf, oneOf, textField, wordField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
-import { nullableColumn, numberColumn, numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
+import {
+  columnOf,
+  dateColumn,
+  momentColumn,
+  nullableColumn,
+  numberColumn,
+  numberOrNull,
+  textList,
+} from '../engine/wrapped-schemas.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { openInterestNotes, provenanceOf } from '../reading/market-reading.ts';
 import { YEAR_DAYS, yearIvRank } from '../reading/year-iv-rank.ts';
 
-const input = objectOf({
-  ticker,
+/** The arguments that select a range of stored levels. */
+export const rangeInput = {
   from: Type.Optional(moment('Begin, included; by default, 364 days before the newest levels that are not after `to`')),
   to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
   per: defaulted(
     oneOf(['snapshot', 'day'], 'snapshot: one row per snapshot; day: only the last snapshot of each New York day.'),
     'day',
   ),
+};
+
+const input = objectOf({
+  ticker,
+  ...rangeInput,
   points: defaulted(
     integerIn('Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.', 1, 5_000),
     500,
   ),
 });
+
+/** The columns of stored levels. */
+export const levelColumns = {
+  as_of: momentColumn('When the quotes were taken, ISO 8601, ascending.'),
+  day: dateColumn('New York date of the quotes, YYYY-MM-DD.'),
+  spot: numberColumn('Spot, dollars.'),
+  net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
+  gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+  sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+  gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
+  flip_resolved: columnOf(
+    Type.Boolean(),
+    'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
+  ),
+  call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
+  put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
+  max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
+  expiry: dateColumn('Dominant expiry, YYYY-MM-DD.'),
+  net_dex: numberColumn('Delta exposure, dollars.'),
+  net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+  net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+  atm_iv_30d: nullableColumn(
+    'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
+  ),
+};
 
 export const getGexHistory = defineOperation({
   name: 'get_gex_history',
@@ -43,30 +81,10 @@ export const getGexHistory = defineOperation({
   input,
   full: objectOf({
     ticker: textField('Underlying symbol.'),
-    per: textField('snapshot or day: the argument per.'),
+    per: wordField(['snapshot', 'day'], 'snapshot or day: the argument per.'),
     count: count('Rows of each column.'),
     downsampled_from: Type.Optional(count('Rows in the range. Present if the answer has fewer rows.')),
-    as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
-    day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
-    spot: numberColumn('Spot, dollars.'),
-    net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
-    gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
-    sign_margin_pct: numberColumn(MARGIN_OF_ROW),
-    gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
-    flip_resolved: Type.Array(Type.Boolean(), {
-      description:
-        'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
-    }),
-    call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
-    put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
-    max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
-    expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
-    net_dex: numberColumn('Delta exposure, dollars.'),
-    net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-    net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
-    atm_iv_30d: nullableColumn(
-      'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
-    ),
+    ...levelColumns,
     iv_rank: numberOrNull(
       'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
     ),
@@ -77,17 +95,14 @@ export const getGexHistory = defineOperation({
     iv_low: numberOrNull('Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
     iv_high: numberOrNull('Highest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
     sign_convention: signConvention,
-    notes: textColumn('Caveats on the figures.'),
+    notes: textList('Caveats on the figures.'),
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/history' },
   run(request, context) {
     const { market } = context;
     const name = market.tracked(request.ticker);
-    const { fromMs, toMs } = rangeOf(request, CODE);
-    const newest = market.lastLevelsAt(name, toMs);
-    const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
+    const { newest, times } = levelTimesIn(name, request, context);
     const iv = newest === undefined ? ivRank([]) : yearIvRank(name, newest, market);
-    const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
     const rows = market.levels(name, downsample(times, request.points));
     const notes = [
       ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
@@ -99,7 +114,7 @@ export const getGexHistory = defineOperation({
       per: request.per,
       count: rows.length,
       ...(rows.length < times.length && { downsampled_from: times.length }),
-      ...columnsOf(rows),
+      ...columnsOfLevels(rows),
       iv_rank: iv.rank,
       iv_percentile: iv.percentile,
       iv_days: iv.days,
@@ -114,7 +129,16 @@ export const getGexHistory = defineOperation({
 
 export type GexHistory = Static<(typeof getGexHistory)['full']>;
 
-function columnsOf(rows: readonly LevelRecord[]) {
+/** Returns the moments of a ticker's stored levels in a range, ascending, and the newest moment before its end, ms since the epoch. */
+export function levelTimesIn(name: string, range: Static<TObject<typeof rangeInput>>, { market }: Context) {
+  const { fromMs, toMs } = rangeOf(range);
+  const newest = market.lastLevelsAt(name, toMs);
+  const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
+  return { newest, times: market.levelTimes(name, fromMs ?? yearAgo, toMs, range.per) };
+}
+
+/** Returns the columns `levelColumns` of stored levels. */
+export function columnsOfLevels(rows: readonly LevelRecord[]) {
   return {
     as_of: rows.map(({ asOf }) => iso(asOf)),
     day: rows.map(({ day }) => day),
@@ -175,6 +199,3 @@ function noLevelsNote(newest: number | undefined): string {
     ? 'No levels of this ticker are stored up to the end of the range. The service stores levels when snapshots arrive.'
     : `No levels of this ticker are stored in the range. The newest levels before its end are of ${iso(newest)}.`;
 }
-
-/** The code of errors in arguments. The history has only a GET route, and the check of arguments on GET uses this code. */
-const CODE = 'invalid_parameter';

@@ -14,9 +14,28 @@ import { StepCache, type Steps } from '../../core/steps.ts';
 import type { Market } from '../../market/market.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { RECORD_DAYS } from '../engine/request-cost.ts';
-import { count, defaulted, describedObject, flagField, integerIn, objectOf, textField } from '../engine/schemas.ts';
+import {
+  count,
+  defaulted,
+  describedObject,
+  flagField,
+  integerIn,
+  namedObject,
+  objectOf,
+  textField,
+  wordField,
+} from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
-import { nullableColumn, numberColumn, numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
+import {
+  columnOf,
+  dateColumn,
+  dateOrNull,
+  momentColumn,
+  nullableColumn,
+  numberColumn,
+  numberOrNull,
+  textList,
+} from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
 import { type LevelPeriod, levelPeriod, readLevelDays } from './level-days.ts';
@@ -24,13 +43,20 @@ import { type LevelPeriod, levelPeriod, readLevelDays } from './level-days.ts';
 const percent = (description: string) => numberOrNull(`${description}, percent of days; null if too_few_days.`);
 
 const rate = (description: string) =>
-  describedObject(description, {
+  namedObject('OutcomeRate', description, {
     count: count('Number of days.'),
     pct: percent('Share of days'),
     low_pct: percent('Lower end of the 95 % Wilson interval of pct'),
     high_pct: percent('Upper end of the 95 % Wilson interval of pct'),
     control_pct: percent('Share that a level at the same distance has'),
   });
+
+const VERDICTS = [
+  'no better than distance',
+  'held more often than a level at the same distance',
+  'held less often than a level at the same distance',
+  'too few days',
+] as const satisfies readonly LevelScore['verdict'][];
 
 const score = (description: string, fields: Record<keyof LevelOutcome, string>) =>
   describedObject(description, {
@@ -39,7 +65,8 @@ const score = (description: string, fields: Record<keyof LevelOutcome, string>) 
     held: rate(fields.held),
     touched: rate(fields.touched),
     crossed: rate(fields.crossed),
-    verdict: textField(
+    verdict: wordField(
+      VERDICTS,
       'no better than distance: the control is within the interval of held; held more often than a level at the same distance; held ' +
         'less often than a level at the same distance; or too few days.',
     ),
@@ -71,7 +98,7 @@ const OUTCOMES: Record<LevelKind, Record<keyof LevelOutcome, string>> = {
 
 type OutcomeColumn = `${LevelKind}_${keyof LevelOutcome}`;
 
-const flags = (description: string) => Type.Array(Type.Union([Type.Boolean(), Type.Null()]), { description });
+const flags = (description: string) => columnOf(Type.Union([Type.Boolean(), Type.Null()]), description);
 
 const outcomeColumns = Object.fromEntries(
   LEVEL_KINDS.flatMap((kind) =>
@@ -101,10 +128,10 @@ export const getLevelRecord = defineOperation({
   }),
   full: objectOf({
     ticker: textField('Underlying symbol.'),
-    from: textOrNull('First date of the period, YYYY-MM-DD; null if no levels are stored.'),
-    to: textOrNull('Last date of the period, YYYY-MM-DD; null if no levels are stored.'),
+    from: dateOrNull('First date of the period, YYYY-MM-DD; null if no levels are stored.'),
+    to: dateOrNull('Last date of the period, YYYY-MM-DD; null if no levels are stored.'),
     count: count('Number of counted days: rows of each column of days.'),
-    left_out: describedObject('Trading days of the period that are not counted, by reason.', {
+    left_out: namedObject('DaysLeftOut', 'Trading days of the period that are not counted, by reason.', {
       no_levels: count('Number of trading days without levels from the trading day before or from before the open.'),
       no_volatility: count('Number of trading days whose levels have no volatility at 30 days.'),
       no_close: count('Number of trading days without a known close, such as a day that has not closed yet.'),
@@ -117,9 +144,9 @@ export const getLevelRecord = defineOperation({
     put_wall: score('The put wall.', OUTCOMES.put_wall),
     band: score('The band from the put wall to the call wall.', OUTCOMES.band),
     flip: score('The gamma flip, on days on which it was resolved.', OUTCOMES.flip),
-    days: describedObject('The counted days, as columns.', {
-      date: textColumn('Trading day, YYYY-MM-DD, ascending.'),
-      at: textColumn('When the quotes behind the levels were taken, ISO 8601: a value for the argument at.'),
+    days: namedObject('CountedDays', 'The counted days, as columns.', {
+      date: dateColumn('Trading day, YYYY-MM-DD, ascending.'),
+      at: momentColumn('When the quotes behind the levels were taken, ISO 8601: a value for the argument at.'),
       spot: numberColumn('Spot at that moment, dollars.'),
       deviation: numberColumn(
         'One daily deviation, dollars: spot times atm_iv_30d at that moment, over the square root of 252.',
@@ -128,15 +155,13 @@ export const getLevelRecord = defineOperation({
       put_wall: numberColumn('Put wall, dollars.'),
       gex_flip: nullableColumn('Gamma flip, dollars; null if it was not resolved.'),
       close: numberColumn('Close of the day, dollars.'),
-      spots: Type.Array(Type.Integer(), {
-        description: 'Number of spots seen, the close included: times per day.',
-      }),
+      spots: columnOf(Type.Integer(), 'Number of spots seen, the close included: times per day.'),
       ...outcomeColumns,
     }),
     sign_convention: signConvention,
-    notes: textColumn('Caveats on the figures.'),
+    notes: textList('Caveats on the figures.'),
   }),
-  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/record' },
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/record', mayLackData: true },
   *run(input, context) {
     const { market } = context;
     const name = market.tracked(input.ticker);
@@ -192,14 +217,14 @@ function* scoredPeriod(name: string, period: LevelPeriod, market: Market) {
 
 export type LevelRecordAnswer = Static<(typeof getLevelRecord)['full']>;
 
-function reportScore({ days, held, touched, crossed, verdict }: LevelScore) {
+function reportScore({ days, held, touched, crossed, verdict }: LevelScore): Static<ReturnType<typeof score>> {
   return {
     n: days,
     too_few_days: days < DAYS_MIN,
     held: reportRate(held),
     touched: reportRate(touched),
     crossed: reportRate(crossed),
-    verdict: verdict as string,
+    verdict,
   };
 }
 

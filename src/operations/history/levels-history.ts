@@ -2,11 +2,11 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { requireWeights } from '../../analytics/chain/prepare.ts';
 import { downsample } from '../../analytics/downsample.ts';
-import { ClientError, invalidField } from '../../core/errors.ts';
+import { ClientError, invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import { iso, newYorkDate } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { momentOf, rangeOf } from '../engine/moment.ts';
+import { momentOf, momentText, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
@@ -27,15 +27,15 @@ import { dueNotes, pastNotes } from './gex-history.ts';
 
 /** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
-/** The code of errors in arguments and in combinations of arguments. */
-const CODE = 'unprocessable';
 
 const input = objectOf({
   ticker,
-  from: Type.Optional(textField('Rows from this moment on.')),
-  to: Type.Optional(textField('Rows up to this moment; a date means its end.')),
+  from: Type.Optional(momentText('Rows from this moment on.')),
+  to: Type.Optional(momentText('Rows up to this moment; a date means its end.')),
   per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or per snapshot.'), 'day'),
-  compare_with: Type.Optional(textField(`Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.`)),
+  compare_with: Type.Optional(
+    momentText(`Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.`, PREVIOUS_CLOSE),
+  ),
 });
 
 export const getLevelsHistory = defineOperation({
@@ -118,18 +118,18 @@ function* newestNotes(newest: LevelRecord, isOneOfSeveral: boolean, context: Con
 function beginNotes(name: string, { from }: Request, { market }: Context): string[] {
   if (from === undefined) return [];
   const [oldest] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
-  if (newYorkDate(oldest!) <= newYorkDate(momentOf(from, '/from', 'first', CODE))) return [];
+  if (newYorkDate(oldest!) <= newYorkDate(momentOf(from, '/from', 'first'))) return [];
   return [`No levels of ${name} from before ${newYorkDate(oldest!)} are stored.`];
 }
 
 /** Returns the moments of the rows in a period, or else the newest moment. Throws `ClientError` if there is no row. */
 function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
-  const { fromMs, toMs } = rangeOf(range, CODE);
+  const { fromMs, toMs } = rangeOf(range);
   if (fromMs === undefined && range.to === undefined) return [newestOf(name, toMs, { market })];
   const times = market.levelTimes(name, fromMs ?? 0, toMs, per);
   if (times.length > 0) return times;
   const before = newestOf(name, toMs, { market });
-  throw new ClientError(CODE, `No levels of ${name} are stored in the range`, {
+  throw new ClientError('unprocessable', `No levels of ${name} are stored in the range`, {
     hint: `The last levels before it are of ${iso(before)}.`,
   });
 }
@@ -141,7 +141,7 @@ function comparedTimes(
   { market }: Context,
 ): { times: [number, number]; notes: string[] } {
   if (from !== undefined || to !== undefined)
-    throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
+    throw invalidArgument('/compare_with', 'must be given without /from and /to');
   const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
   const beforeMs = comparedMoment(compare_with!, 'compare_with', after, 'levels', (ms) =>
     market.lastLevelsAt(name, ms),
@@ -158,7 +158,7 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   // For a ticker without a chain or without open interest, the error says so.
   if (first === undefined) requireWeights({ chain: market.chain(name), options: DEFAULT_OPTIONS, sign: DEFAULT_SIGN });
   throw new ClientError(
-    CODE,
+    'unprocessable',
     `No levels of ${name} are stored${untilMs === Number.MAX_SAFE_INTEGER ? '' : ` up to ${iso(untilMs)}`}`,
     {
       hint:

@@ -7,15 +7,16 @@ import {
 import { ClientError } from '../../core/errors.ts';
 import { iso, newYorkDate } from '../../market/calendar.ts';
 import { type Chain, hasOpenInterest } from '../../market/chain.ts';
+import { momentText } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { count, defaulted, describedObject, number, objectOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, momentField, namedObject, number, objectOf } from '../engine/schemas.ts';
 import { numberColumn } from '../engine/wrapped-schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { headFields, knownUntil, provenanceOf, reportHead } from '../reading/market-reading.ts';
 import { comparedMoment, PREVIOUS_CLOSE, reachNotes } from './compared-moment.ts';
 
 const notCompared = (description: string) =>
-  describedObject(`${description} They are not compared.`, {
+  namedObject('UncomparedContracts', `${description} They are not compared.`, {
     contracts: count('Number of these contracts.'),
     open_interest: number('Sum of their open interest in the snapshot that has it, contracts.'),
   });
@@ -32,15 +33,15 @@ export const getOpenInterestChanges = defineOperation({
   input: objectOf({
     ticker: chainInput.properties.ticker,
     since: defaulted(
-      textField(`Earlier moment, or ${PREVIOUS_CLOSE}. The last snapshot up to it is compared.`),
+      momentText(`Earlier moment, or ${PREVIOUS_CLOSE}. The last snapshot up to it is compared.`, PREVIOUS_CLOSE),
       PREVIOUS_CLOSE,
     ),
     expiries: chainInput.properties.expiries,
   }),
   full: objectOf({
     ...headFields,
-    before: textField('Moment of the earlier snapshot, ISO 8601. Its open interest is of the evening before.'),
-    after: textField('Moment of the later snapshot, ISO 8601. Its open interest is of the evening before.'),
+    before: momentField('Moment of the earlier snapshot, ISO 8601. Its open interest is of the evening before.'),
+    after: momentField('Moment of the later snapshot, ISO 8601. Its open interest is of the evening before.'),
     total_change: number('Sum of change, contracts.'),
     compared: count('Contracts that are live in both snapshots.'),
     settled: notCompared('Contracts that settled between the snapshots.'),
@@ -89,11 +90,11 @@ export const getOpenInterestChanges = defineOperation({
 function earlierChain(after: Chain, since: string, { market }: Context): { before: Chain; notes: string[] } {
   const { underlying, asOf } = after;
   const lastUntil = (ms: number) => market.at(ms).quotedAt(underlying);
+  const beforeMs = comparedMoment(since, 'since', asOf, 'snapshots', lastUntil);
   if (lastUntil(asOf - 1) === undefined)
     throw new ClientError('no_chain', `No snapshot of ${underlying} from before ${iso(asOf)} is stored`, {
       hint: 'Open interest can be compared as soon as a snapshot of a later day is stored.',
     });
-  const beforeMs = comparedMoment(since, 'since', asOf, 'snapshots', lastUntil);
   const before = market.at(beforeMs).chain(underlying);
   return { before, notes: reachNotes(underlying, 'since', beforeMs, before.asOf, 'snapshots') };
 }

@@ -1,12 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { invalidField } from '../../core/errors.ts';
-import { integerField, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { invalidArgument } from '../../core/errors.ts';
+import { integerField, momentField, namedObject, number, oneOf } from '../engine/schemas.ts';
 import { IV_NOTED } from '../engine/unlikely-units.ts';
 import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { regimeField } from '../gex/gamma-regime.ts';
 import { headFields } from '../reading/market-reading.ts';
 
 /** The schema of a row: the newest levels of one ticker. */
-export const screenRow = objectOf({
+export const screenRow = namedObject('ScreenRow', undefined, {
   ...headFields,
   gex_flip: numberOrNull(
     'Spot at which net dealer gamma changes sign, dollars; null if it has one sign within 50 % of spot.',
@@ -18,7 +19,7 @@ export const screenRow = objectOf({
     oneOf(['above', 'below'], 'Side of the flip on which spot is.'),
     'above if spot is at or above the flip, else below; null if gex_flip is null.',
   ),
-  regime: textField(
+  regime: regimeField(
     'positive_gamma or negative_gamma, by the sign of net GEX; undetermined if the sign is not certain.',
   ),
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
@@ -34,7 +35,12 @@ export const screenRow = objectOf({
       'Whipsaw risk, 0 (calm) to 100. Present only if where or sort_by names it; null without usable quotes.',
     ),
   ),
-  age_s: integerField('Age of the quotes, seconds; negative if they are dated in the future.'),
+  as_of: Type.Optional(momentField('When the quotes were taken, ISO 8601. The default answer of the tool lacks it.')),
+  age_s: Type.Optional(
+    integerField(
+      'Age of the quotes, seconds; negative if they are dated in the future. Over REST only if where or sort_by names it.',
+    ),
+  ),
   stale: Type.Optional(
     Type.Literal(true, {
       description: 'Present if the quotes are older than the --stale-after setting, counted in trading hours.',
@@ -136,7 +142,7 @@ function refuse(i: number): never {
   const words = Object.entries(WORD_COLUMNS).map(([column, known]) => `${column}= ${known.join(' or ')}`);
   const expected = `must be a column, one of < <= > >=, and a number; or ${words.join('; or ')}`;
   const hint = `Columns of numbers: ${NUMBER_COLUMNS.join(', ')}. Example: iv_rank>=80.`;
-  throw invalidField('unprocessable', `/where/${i}`, expected, hint);
+  throw invalidArgument(`/where/${i}`, expected, hint);
 }
 
 export type SortColumn = 'ticker' | (typeof NUMBER_COLUMNS)[number];

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT } from '../../analytics/exposure/sign-margin.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
+import { iso } from '../../market/calendar.ts';
 import { hasOpenInterest } from '../../market/chain.ts';
 import type { NewestLevels } from '../../market/newest-levels.ts';
 import { isTicker } from '../../market/option-symbol.ts';
@@ -11,7 +12,7 @@ import { PAGE_MAX } from '../engine/pages.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { count, defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
-import { textColumn } from '../engine/wrapped-schemas.ts';
+import { textList } from '../engine/wrapped-schemas.ts';
 import { FIRM_MARGIN_PCT } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
@@ -80,12 +81,12 @@ export const screenTickers = defineOperation({
     rows: Type.Array(screenRow, {
       description:
         'Per ticker. Dollars: spot_price, gex_flip. Percent: flip_distance_pct (of spot, unsigned; spot_vs_flip is the side), ' +
-        'net_over_gross_pct, iv_rank. net_gex_mil: million dollars per 1 % move. atm_iv_30d: decimal per year. regime. age_s: seconds, ' +
-        'stale if old. whipsaw_risk_index: 0 to 100, only if named in where or sort_by.',
+        'net_over_gross_pct, iv_rank. net_gex_mil: million dollars per 1 % move. atm_iv_30d: decimal per year. regime. age_s: seconds ' +
+        '(over REST: as_of), stale if old. whipsaw_risk_index: 0 to 100, only if named in where or sort_by.',
     }),
     matched: count('Tickers that meet the conditions.'),
-    without_data: textColumn('Requested tickers without stored levels.'),
-    notes: Type.Optional(textColumn('Caveats of an answer without provenance, because no ticker has data.')),
+    without_data: textList('Requested tickers without stored levels.'),
+    notes: Type.Optional(textList('Caveats of an answer without provenance, because no ticker has data.')),
   }),
   tool: {
     question: 'which tickers: highest IV rank, nearest to their flip',
@@ -94,8 +95,8 @@ export const screenTickers = defineOperation({
     answers: ['rows', 'matched', 'without_data'],
     echoes: ['notes'],
   },
-  rest: { method: 'GET', path: '/api/v1/screen' },
-  *run(request, context) {
+  rest: { method: 'GET', path: '/api/v1/screen', mayLackData: true },
+  *run(request, context, isWanted) {
     const conditions = conditionsOf(request.where ?? []);
     const names = namesOf(request.tickers, context);
     const { readings, withoutData } = yield* readLevels(names, context);
@@ -103,6 +104,9 @@ export const screenTickers = defineOperation({
     const named = new Set<string>([...conditions.map(({ column }) => column), request.sort_by]);
     const { scanned, matched } = yield* matchingRows(readings, conditions, named.has(WHIPSAW), context);
     const shown = sortRows(matched, request.sort_by, request.order).slice(0, request.limit);
+    // Ages change every second, so the answer of the route has moments in their place. Only an extended answer has a provenance.
+    const hasMoment = isWanted('as_of');
+    const hasAge = !hasMoment || isWanted('provenance') || named.has('age_s');
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
       ...undeterminedNotes(conditions, rows, matched),
@@ -121,7 +125,7 @@ export const screenTickers = defineOperation({
       // If a request has no `tickers`, a note gives only the number of tickers without data, because the names would be longer than the
       // rows.
       result: {
-        rows: shown,
+        rows: shown.map((row) => shownRow(row, { hasMoment, hasAge })),
         matched: matched.length,
         without_data: request.tickers ? withoutData.map(shownTicker) : [],
         ...(!provenance && { notes }),
@@ -130,6 +134,19 @@ export const screenTickers = defineOperation({
     };
   },
 });
+
+/** Returns a row with the moment of its quotes, their age, or both. The last fields are moment, age and `stale`. */
+function shownRow(
+  { as_of, age_s, stale, ...figures }: ScreenRow,
+  { hasMoment, hasAge }: { readonly hasMoment: boolean; readonly hasAge: boolean },
+): ScreenRow {
+  return {
+    ...figures,
+    ...(hasMoment && as_of !== undefined && { as_of }),
+    ...(hasAge && age_s !== undefined && { age_s }),
+    ...(stale && { stale }),
+  };
+}
 
 /** Returns notes on the limits of the regime if the regime of a row is undetermined, or if it is not firm (see `FIRM_MARGIN_PCT`). */
 function regimeNotesOf(rows: readonly ScreenRow[]): string[] {
@@ -202,6 +219,7 @@ function readRow(name: string, levels: NewestLevels, context: Context): Reading 
       net_over_gross_pct: grossGex > 0 ? (100 * netGex) / grossGex : 0,
       atm_iv_30d: levels.atmIv30d,
       iv_rank: rank,
+      as_of: iso(asOf),
       age_s,
       ...(stale && { stale: true as const }),
     },
@@ -226,10 +244,9 @@ function* matchingRows(
   const scanned: ScreenRow[] = [];
   for (const [i, { levels, row }] of candidates.entries()) {
     if (i % TICKERS_PER_STEP === TICKERS_PER_STEP - 1) yield { message: 'Computing the whipsaw index' };
-    const { age_s, stale, ...figures } = row;
     const stored = whipsawIndexOfLevels(levels, context);
     const index = stored === undefined ? yield* whipsawIndexOf(row.ticker, context) : stored;
-    scanned.push({ ...figures, [WHIPSAW]: index, age_s, ...(stale && { stale }) });
+    scanned.push({ ...row, [WHIPSAW]: index });
   }
   return { scanned, matched: scanned.filter(isMatch) };
 }

@@ -1,7 +1,7 @@
 import { kellyAllocationPct, kellyFraction } from '../../math/kelly.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { defaulted, number, objectOf } from '../engine/schemas.ts';
-import { textColumn } from '../engine/wrapped-schemas.ts';
+import { textList } from '../engine/wrapped-schemas.ts';
 
 /**
  * The answer has notes if the expected win per 1.00 risked is between this value and its negative: a probability that prices imply gives
@@ -36,7 +36,7 @@ export const calculateKellySizing = defineOperation({
       'Kelly criterion without factor and limits, percent of capital; negative if the bet loses on average.',
     ),
     edge: number('Expected win per 1.00 risked, dollars.'),
-    notes: textColumn('Caveats on the figures.'),
+    notes: textList('Caveats on the figures.'),
   }),
   tool: {
     question: 'size of a bet',

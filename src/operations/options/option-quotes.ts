@@ -3,18 +3,22 @@ import { type ContractSelection, inOrderOfStrike, selectContracts } from '../../
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
-import { type ClientError, invalidField } from '../../core/errors.ts';
+import { type ClientError, invalidArgument } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
 import {
   count,
+  dateField,
   defaulted,
+  documented,
   integerField,
   integerIn,
+  momentField,
+  namedList,
+  namedObject,
   number,
-  objectList,
   objectOf,
   oneOf,
   textField,
@@ -31,6 +35,7 @@ import {
   reportHead,
   settledSince,
 } from '../reading/market-reading.ts';
+import { settlement } from '../reading/market-words.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
@@ -40,7 +45,9 @@ const REST_ROWS = { default: 100, most: 1_000 };
 
 const selection = {
   ticker,
-  expiry: Type.Optional(textField('YYYY-MM-DD or 0dte.')),
+  expiry: Type.Optional(
+    documented(textField('YYYY-MM-DD or 0dte.'), { anyOf: [{ enum: ['0dte'] }, { format: 'date' }] }),
+  ),
   put_call: Type.Optional(oneOf(['C', 'P'], 'Default: both.')),
   near_delta: Type.Optional(number('Nearest this absolute delta, 0 to 1.', { minimum: -1, maximum: 1 })),
   near_pct_from_spot: Type.Optional(number('Nearest this percent from spot: -5 is 5 % below.')),
@@ -57,10 +64,10 @@ const input = objectOf({
 });
 type Input = Static<typeof input>;
 
-const seriesRow = objectOf({
-  expiry: textField('YYYY-MM-DD'),
+const seriesRow = namedObject('SeriesQuotes', undefined, {
+  expiry: dateField('YYYY-MM-DD'),
   root: textField('OSI root.'),
-  settlement: textField('AM (opening prices) or PM (close).'),
+  settlement,
   days: integerField('Calendar days from the snapshot to the expiry.'),
   forward: number('Forward price, dollars.'),
   atm_iv: numberOrNull(
@@ -94,7 +101,7 @@ export const getOptionQuotes = defineOperation({
   full: objectOf({
     ticker: textField('Underlying symbol.'),
     spot_price: number('Dollars.'),
-    expiry: Type.Optional(textField('YYYY-MM-DD')),
+    expiry: Type.Optional(dateField('YYYY-MM-DD')),
     quotes: Type.Optional(
       Type.Array(quoteRow, {
         description:
@@ -113,17 +120,22 @@ export const getOptionQuotes = defineOperation({
     greeks_iv: Type.Optional(
       nullableColumn(
         'Volatility of the Greeks of each row of quotes, decimal per year: that of the out-of-the-money side of the strike; null if no method gives one.',
+        'quotes',
       ),
     ),
     series: Type.Optional(
-      objectList('With expiry: the series of the expiry, by settlement, with the inputs of the Greeks.', {
-        root: textField('OSI root.'),
-        settles_at: textField('Settlement, ISO 8601.'),
-        tte: number('Years to settlement.'),
-        forward: number('Forward price, dollars.'),
-        rate: number('Discount rate, continuous, decimal per year.'),
-        dividend: number('Yield that carries spot to the forward, continuous, decimal per year.'),
-      }),
+      namedList(
+        'SeriesInputs',
+        'With expiry: the series of the expiry, by settlement, with the inputs of the Greeks.',
+        {
+          root: textField('OSI root.'),
+          settles_at: momentField('Settlement, ISO 8601.'),
+          tte: number('Years to settlement.'),
+          forward: number('Forward price, dollars.'),
+          rate: number('Discount rate, continuous, decimal per year.'),
+          dividend: number('Yield that carries spot to the forward, continuous, decimal per year.'),
+        },
+      ),
     ),
   }),
   tool: {
@@ -207,7 +219,7 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
 }
 
 function refusal(argument: (typeof OF_CONTRACTS)[number], expected: string, hint: string): ClientError {
-  return invalidField('unprocessable', `/${argument}`, expected, hint);
+  return invalidArgument(`/${argument}`, expected, hint);
 }
 
 /** Returns a page of an expiry's contracts in order of strike, and whether the expiry has more contracts. */

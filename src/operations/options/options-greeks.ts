@@ -1,10 +1,10 @@
 import { recordOf } from '../../core/record-of.ts';
 import { greeksOf, MARKET_UNITS } from '../../math/black-scholes.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, describedObject, number, objectOf } from '../engine/schemas.ts';
+import { defaulted, namedObject, number, objectOf } from '../engine/schemas.ts';
 import { dividend, iv, putCall, rate, spot, strike, tte } from '../engine/shared-fields.ts';
 import { unlikelyUnits } from '../engine/unlikely-units.ts';
-import { textColumn } from '../engine/wrapped-schemas.ts';
+import { textList } from '../engine/wrapped-schemas.ts';
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
@@ -20,8 +20,9 @@ const full = objectOf({
   charm: number('Change of delta per calendar day that passes.'),
   volga: number('Change of vega per vol point; also called vomma.'),
   price: number('Model price, dollars.'),
-  notes: textColumn('Caveats on the arguments.'),
-  raw: describedObject(
+  notes: textList('Caveats on the arguments.'),
+  raw: namedObject(
+    'RawGreeks',
     'The same Greeks in raw units: per 1.00 of spot, volatility or rate, and per year of time.',
     recordOf(GREEKS, () => number('Partial derivative per 1.00 of spot, volatility or rate, and per year of time.')),
   ),

@@ -3,12 +3,12 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { optionColumns } from '../../analytics/chain/rows.ts';
 import { quoteVolatilities } from '../../analytics/chain/volatility-band.ts';
 import { greeks, inMarketUnits } from '../../math/black-scholes.ts';
-import { finiteOrNull, number, objectOf, textField } from '../engine/schemas.ts';
+import { finiteOrNull, namedObject, number, textField } from '../engine/schemas.ts';
 import { putCall } from '../engine/shared-fields.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 
 /** The schema of a row: one contract with its quote, its own volatility and its Greeks. */
-export const quoteRow = objectOf({
+export const quoteRow = namedObject('OptionQuote', undefined, {
   strike: number('Strike, dollars.'),
   put_call: putCall,
   root: Type.Optional(textField('OSI root. Present only if the expiry has several roots.')),
@@ -30,7 +30,9 @@ export const quoteRow = objectOf({
   theta: numberOrNull('Change of price per calendar day that passes, dollars; null if the strike has no volatility.'),
   vega: numberOrNull('Change of price per vol point (0.01), dollars; null if the strike has no volatility.'),
   nearest: Type.Optional(
-    Type.Literal(true, { description: 'The call or put nearest near_delta or near_pct_from_spot; absent otherwise.' }),
+    Type.Literal(true, {
+      description: 'The call or put nearest near_delta or near_pct_from_spot; absent otherwise.',
+    }),
   ),
 });
 

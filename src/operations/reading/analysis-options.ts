@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../../analytics/chain/options.ts';
 import { requireWeights } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { invalidField } from '../../core/errors.ts';
+import { invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Answer, Context } from '../engine/operation.ts';
 import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
@@ -90,5 +90,5 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries, cashDividends: [] };
   }
-  throw invalidField('invalid_parameter', '/expiries', 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days');
+  throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days');
 }

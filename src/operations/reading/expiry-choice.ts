@@ -1,10 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import { type ExpirySelection, parseExpiries } from '../../analytics/chain/options.ts';
-import { invalidField } from '../../core/errors.ts';
-import { textField } from '../engine/schemas.ts';
+import { invalidArgument } from '../../core/errors.ts';
+import { documented, textField } from '../engine/schemas.ts';
 
 /** The schema of the argument `expiry`. If the argument is missing, an operation analyses every expiry. */
-export const expiryChoice = Type.Optional(textField('Only this expiry, YYYY-MM-DD or 0dte.'));
+export const expiryChoice = Type.Optional(
+  documented(textField('Only this expiry, YYYY-MM-DD or 0dte.'), {
+    pattern: '^(all|0dte|[0-9]{4}-[0-9]{2}-[0-9]{2})$',
+  }),
+);
 
 /** Returns the expiries that `expiry` selects. Throws `ClientError` for anything but a date of the calendar, `0dte` or `all`. */
 export function expirySelection(expiry: string | undefined): ExpirySelection {
@@ -12,5 +16,5 @@ export function expirySelection(expiry: string | undefined): ExpirySelection {
   if (selection && selection.kind !== 'next') return selection;
   const expected = 'must be a date of the calendar, YYYY-MM-DD, or 0dte';
   const hint = 'get_option_quotes with only ticker lists the expiries.';
-  throw invalidField('unprocessable', '/expiry', expected, hint);
+  throw invalidArgument('/expiry', expected, hint);
 }

@@ -15,7 +15,7 @@ export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
   return {
     root: each.series.root,
     expiry: each.series.expiry,
-    settlement: each.series.settlement as string,
+    settlement: each.series.settlement,
     forward: each.forward,
     atm_iv: iv,
     atm_iv_bid: finiteOrNull(band.bid),

@@ -10,7 +10,7 @@ import { addDays, horizonEnd, newYorkDate, newYorkInstant } from '../../market/c
 import type { Chain } from '../../market/chain.ts';
 import { type Context, defineOperation, hasPassed } from '../engine/operation.ts';
 import { touchCost } from '../engine/request-cost.ts';
-import { count, defaulted, integerIn, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, integerIn, momentField, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { priceField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { jumpLawOf, surfaceOfPrepared } from '../reading/chain-surface.ts';
@@ -73,7 +73,7 @@ export const calculateMertonProbability = defineOperation({
     ),
     spot_price: number('Spot from which the computation starts, dollars.'),
     chain_spot_price: number('Spot of the snapshot, dollars.'),
-    horizon_ends_at: textField('The instant at which the price is compared with the strike, ISO 8601.'),
+    horizon_ends_at: momentField('The instant at which the price is compared with the strike, ISO 8601.'),
     tte: number('Calendar years from the quotes to this instant.'),
     trading_years: number('Years of trading time to this instant.'),
     forward: number(

@@ -13,7 +13,7 @@ import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { limit } from '../engine/pages.ts';
-import { defaulted, describedObject, integerIn, number, objectOf, textField } from '../engine/schemas.ts';
+import { defaulted, integerIn, namedObject, number, objectOf, textField, wordField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { regimeNotes } from '../gex/gamma-regime.ts';
@@ -65,7 +65,7 @@ const KEYS = [
 ] as const;
 
 const concentration = (description: string) =>
-  describedObject(description, {
+  namedObject('GammaShares', description, {
     strike: numberColumn('Dollars.'),
     share_pct: numberColumn('Share of gross gamma, percent.'),
   });
@@ -94,7 +94,8 @@ export const runStrategicOmniRadar = defineOperation({
     institutional_concentration_pct: number("Percent of the expiry's gross gamma at its five largest strikes."),
     institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
     whipsaw_risk_index: numberOrNull('Mean of the components, 0 to 100.'),
-    whipsaw_components: describedObject(
+    whipsaw_components: namedObject(
+      'WhipsawComponents',
       'Scores, null if unknown: flip_proximity, regime, realised_over_implied, expiring_gamma.',
       {
         flip_proximity: component('Nearness of the gamma flip.'),
@@ -110,16 +111,20 @@ export const runStrategicOmniRadar = defineOperation({
     density_curve: densityCurve,
     concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
     concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
-    whipsaw_inputs: describedObject('Inputs of the components of the index, except realised and implied volatility.', {
-      flip_distance: numberOrNull('Distance between spot and flip, dollars; null if the flip is not resolved.'),
-      daily_move: number('One standard deviation of a trading day at the at-the-money volatility, dollars.'),
-      net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
-      gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
-      expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
-    }),
+    whipsaw_inputs: namedObject(
+      'WhipsawInputs',
+      'Inputs of the components of the index, except realised and implied volatility.',
+      {
+        flip_distance: numberOrNull('Distance between spot and flip, dollars; null if the flip is not resolved.'),
+        daily_move: number('One standard deviation of a trading day at the at-the-money volatility, dollars.'),
+        net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
+        gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
+        expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
+      },
+    ),
     realised_volatility: numberOrNull('Over 20 daily returns, decimal per year; null if unknown.'),
     implied_volatility: number('At the money of the expiry nearest 30 days, decimal per year.'),
-    flow_from: textField('Prints, or snapshots (daily volumes).'),
+    flow_from: wordField(['prints', 'snapshots'], 'Prints, or snapshots (daily volumes).'),
     kinetic_left_out: number(
       'Large flow that whale_fiat_kinetic leaves out (legs of spreads, contracts of |delta| above 0.9): sum of its absolute ' +
         'delta-notionals, dollars.',
@@ -185,7 +190,7 @@ export const runStrategicOmniRadar = defineOperation({
         }),
         realised_volatility: realised,
         implied_volatility: implied,
-        flow_from: fromPrints ? 'prints' : 'snapshots',
+        flow_from: fromPrints ? ('prints' as const) : ('snapshots' as const),
         kinetic_left_out: kinetic.leftOut,
       },
       provenance: provenanceOf(chain, context, [

@@ -6,23 +6,26 @@ import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Context } from '../engine/operation.ts';
-import { describedObject, flagField, number, textField } from '../engine/schemas.ts';
+import { dateField, documented, flagField, namedObject, number, textField } from '../engine/schemas.ts';
 import { regimeFields, reportRegime } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { KINETIC_FROM_VOLUMES, type MarketReading } from '../reading/market-reading.ts';
 
-export const gexBoundaries = describedObject(
+export const gexBoundaries = namedObject(
+  'GexBoundaries',
   'Over expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
     'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
     'regime.',
   {
-    expiries: textField('all, or the expiry that the call asks for, YYYY-MM-DD.'),
+    expiries: documented(textField('all, or the expiry that the call asks for, YYYY-MM-DD.'), {
+      anyOf: [{ enum: ['all'] }, { format: 'date' }],
+    }),
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
     flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
     max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
-    max_pain_expiry: textField('Dominant expiry, YYYY-MM-DD.'),
+    max_pain_expiry: dateField('Dominant expiry, YYYY-MM-DD.'),
     net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
     ...regimeFields,
     whale_fiat_kinetic: number(

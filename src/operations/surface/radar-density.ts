@@ -12,16 +12,17 @@ import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-s
 import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
 import { cachedBy, oneStep, StepCache, type Steps } from '../../core/steps.ts';
 import { daysBetween } from '../../market/calendar.ts';
-import { describedObject, integerField, number, textField } from '../engine/schemas.ts';
+import { dateField, integerField, namedObject, number, textField } from '../engine/schemas.ts';
 import { numberColumn } from '../engine/wrapped-schemas.ts';
 
 const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
-export const stateDensity = describedObject(
+export const stateDensity = namedObject(
+  'StateDensity',
   'Risk-neutral, at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
     'quantiles. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
     'atm_iv (decimal per year), skewness, lognormal_divergence (nats), fit_error (vol points).',
   {
-    expiry: textField('Expiry of the scan, YYYY-MM-DD.'),
+    expiry: dateField('Expiry of the scan, YYYY-MM-DD.'),
     root: textField('OSI root of the scanned series.'),
     days_to_expiry: integerField('Calendar days from the snapshot to the expiry.'),
     forward: number('Forward price, dollars.'),
@@ -29,7 +30,8 @@ export const stateDensity = describedObject(
       'At-the-money volatility of the density, which is fitted to the quotes of all strikes, decimal per year. atm_iv of get_option_quotes comes from the mids next to the forward, so it differs slightly.',
     ),
     expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
-    quantiles: describedObject(
+    quantiles: namedObject(
+      'Quantiles',
       'Prices below which the underlying settles with a probability of 5 % (p05) to 95 % (p95).',
       Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
     ),
@@ -48,7 +50,8 @@ export const stateDensity = describedObject(
   },
 );
 
-export const densityParameters = describedObject(
+export const densityParameters = namedObject(
+  'DensityParameters',
   'The density of state_density as a mixture of lognormals, a row for each. The probability to settle at or below K is the sum of ' +
     'mass · N(ln(K / (forward · node)) / kernel + kernel / 2), with N the standard normal distribution function.',
   {
@@ -58,7 +61,8 @@ export const densityParameters = describedObject(
   },
 );
 
-export const densityCurve = describedObject(
+export const densityCurve = namedObject(
+  'DensityCurve',
   'The density of state_density, and the lognormal one with the same at-the-money volatility, at prices that are closest to each other at ' +
     'the forward. Between two prices, a cubic whose slopes are the densities gives the probability.',
   {

@@ -1,7 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { count, describedObject, objectOf, oneOf, textField } from '../engine/schemas.ts';
-import { nullableColumn, numberColumn, numberOrNull, objectOrNull, textColumn } from '../engine/wrapped-schemas.ts';
+import { count, momentField, namedObject, objectOf, oneOf } from '../engine/schemas.ts';
+import {
+  crossOf,
+  dateColumn,
+  momentColumn,
+  namedOrNull,
+  nullableColumn,
+  numberColumn,
+  numberList,
+  numberOrNull,
+  textColumn,
+  wordColumn,
+} from '../engine/wrapped-schemas.ts';
 import { headFields } from '../reading/market-reading.ts';
+import { SMILE_REFUSALS } from '../reading/market-words.ts';
 
 const smileColumns = {
   tte: numberColumn('Calendar years from the quotes to the settlement, or to the end of the maturity.'),
@@ -32,9 +44,9 @@ const smileColumns = {
   kurtosis: nullableColumn('Kurtosis of the log-return; 3 for a normal distribution.'),
 };
 
-/** The schema of the answer of `get_volatility_surface`. */
 const pointsOf = (description: string) => Type.Array(Type.Array(Type.Number()), { description });
 
+/** The schema of the answer of `get_volatility_surface`. */
 export const surfaceAnswer = objectOf({
   ...headFields,
   fitted_to: oneOf(
@@ -52,11 +64,11 @@ export const surfaceAnswer = objectOf({
   night_weight: numberOrNull(
     'Ratio of the variance of a night within the week to that of an open session; null if clock is calendar.',
   ),
-  expiries: describedObject('One row per settlement.', {
+  expiries: namedObject('SurfaceExpiries', 'One row per settlement.', {
     count: count('Rows of each column.'),
-    expiry: textColumn('YYYY-MM-DD'),
+    expiry: dateColumn('YYYY-MM-DD'),
     series: textColumn('Roots and settlements of the series that settle at this instant, for example "SPXW PM".'),
-    settles_at: textColumn('Settlement, ISO 8601.'),
+    settles_at: momentColumn('Settlement, ISO 8601.'),
     quotes: numberColumn('Number of contracts out of the money to which the distribution is fitted.'),
     outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
     fit_error: numberColumn(
@@ -64,21 +76,23 @@ export const surfaceAnswer = objectOf({
     ),
     ...smileColumns,
   }),
-  maturities: describedObject(
+  maturities: namedObject(
+    'SurfaceMaturities',
     'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. A maturity ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
     {
       count: count('Rows of each column.'),
       days: numberColumn('Calendar days.'),
-      ends_at: textColumn('ISO 8601.'),
+      ends_at: momentColumn('ISO 8601.'),
       ...smileColumns,
     },
   ),
-  events: describedObject(
+  events: namedObject(
+    'SurfaceEvents',
     'Events, such as earnings reports. An event is reported where the variance at the money rises faster between two neighbouring settlements than before and after them.',
     {
       count: count('Rows of each column.'),
-      after: textColumn('The event lies after this instant: a settlement or the moment of the quotes, ISO 8601.'),
-      before: textColumn('The event lies before this settlement, ISO 8601.'),
+      after: momentColumn('The event lies after this instant: a settlement or the moment of the quotes, ISO 8601.'),
+      before: momentColumn('The event lies before this settlement, ISO 8601.'),
       implied_move: numberColumn('One standard deviation of the log-price over the event, decimal.'),
       implied_move_band: numberColumn(
         'Root of the sum of the squares of the changes of implied_move, one for each volatility at the money that moves to the edge of its band, decimal.',
@@ -90,20 +104,22 @@ export const surfaceAnswer = objectOf({
       variance: numberColumn('Variance of the log-price over the event, decimal: implied_move squared.'),
     },
   ),
-  refused: describedObject('Series that do not determine a smile. GEX still includes them.', {
+  refused: namedObject('SurfaceRefusals', 'Series that do not determine a smile. GEX still includes them.', {
     count: count('Rows of each column.'),
     series: textColumn('Root, expiry and settlement.'),
-    reason: textColumn(
+    reason: wordColumn(
+      SMILE_REFUSALS,
       'no_volatility; too_few_strikes: fewer than five usable quotes out of the money; one_sided: fewer than two on one side of the forward.',
     ),
   }),
-  quotes: objectOrNull(
+  quotes: namedOrNull(
+    'SurfaceQuotes',
     'The quotes out of the money to which one smile is fitted, in order of the strike, with their bands: bid to ask, at least 0.2 cents to each side of the mid. Null unless quotes_days is given.',
     {
       count: count('Rows of each column.'),
-      settles_at: textField('The settlement of these quotes, ISO 8601.'),
+      settles_at: momentField('The settlement of these quotes, ISO 8601.'),
       strike: numberColumn('Strike, dollars.'),
-      side: textColumn('C: the quote of the call; P: that of the put.'),
+      side: wordColumn(['C', 'P'], 'C: the quote of the call; P: that of the put.'),
       iv_bid: nullableColumn(
         'Volatility at the lower edge of the band, decimal per calendar year; 0 if that edge is no price above zero.',
       ),
@@ -112,25 +128,27 @@ export const surfaceAnswer = objectOf({
       ),
     },
   ),
-  grid: objectOrNull('Total implied variance; null unless detail is grid.', {
-    log_moneyness: numberColumn('ln(K/F).'),
-    tte: numberColumn('Calendar years.'),
-    trading_years: numberColumn('Years of trading time.'),
-    total_variance: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
-      description: 'By time, then by strike; null where the option is worth nothing.',
+  grid: namedOrNull('SurfaceGrid', 'Total implied variance; null unless detail is grid.', {
+    log_moneyness: numberList('ln(K/F).'),
+    tte: numberList('Calendar years.'),
+    trading_years: numberList('Years of trading time.'),
+    total_variance: crossOf('By time, then by strike; null where the option is worth nothing.', {
+      ...{ outer: ['tte', 'trading_years'], inner: ['log_moneyness'], value: 'total_variance' },
     }),
   }),
-  parameters: objectOrNull(
+  parameters: namedOrNull(
+    'SurfaceParameters',
     'The probability distribution of each expiry, a mixture of lognormals; null unless detail is parameters.',
     {
-      kernel: numberColumn('By expiry: standard deviation of the log-price in every lognormal component.'),
+      kernel: numberList('By expiry: standard deviation of the log-price in every lognormal component.'),
       node: Type.Array(Type.Array(Type.Number()), {
         description: 'By expiry: means of the components, as multiples of the forward.',
       }),
       mass: Type.Array(Type.Array(Type.Number()), { description: 'By expiry: probabilities of the components.' }),
     },
   ),
-  smiles: objectOrNull(
+  smiles: namedOrNull(
+    'SurfaceSmiles',
     'The fitted smile of each expiry at 61 strikes, evenly spaced in ln(K/F) to three standard deviations at the money on each side of the forward; null unless detail is smiles. Each column is by expiry, then by strike.',
     {
       strike: pointsOf('Dollars.'),

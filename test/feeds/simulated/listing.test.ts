@@ -54,7 +54,7 @@ describe('expiries', () => {
 });
 
 describe('strikes', () => {
-  const instruments = instrumentsOf(1, STANDARD_UNIVERSE);
+  const instruments = instrumentsOf({ seed: 1, universe: STANDARD_UNIVERSE, clock: 'real' });
   const spy = instruments.find(({ ticker }) => ticker === 'SPY')!;
   const strikes = (instrument: Instrument, expiry: string, price: number) =>
     listedStrikesOf(instrument, termsOn(instrument, '2026-08-21').find((term) => term.expiry === expiry)!, price);

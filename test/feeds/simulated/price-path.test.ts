@@ -5,7 +5,12 @@ import { closeOf, nextTradingDay, openOf } from '../../../src/market/calendar.ts
 import { STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 
 const MINUTE_MS = 60_000;
-const instruments = new Map(instrumentsOf(3, STANDARD_UNIVERSE).map((instrument) => [instrument.ticker, instrument]));
+const instruments = new Map(
+  instrumentsOf({ seed: 3, universe: STANDARD_UNIVERSE, clock: 'real' }).map((instrument) => [
+    instrument.ticker,
+    instrument,
+  ]),
+);
 const named = (ticker: string) => instruments.get(ticker)!;
 const END = Date.parse('2026-08-21T20:00:00Z');
 
@@ -60,6 +65,38 @@ describe('within a day', () => {
     const nextOpen = openOf(nextTradingDay('2026-08-20'));
     expect(spotAt(spy, nextOpen - 1)).toBe(minutes.at(-1)!);
     expect(Math.abs(Math.log(spotAt(spy, nextOpen) / minutes.at(-1)!))).toBeLessThan(0.03);
+  });
+});
+
+describe('with the clock `always`', () => {
+  const live = instrumentsOf({ seed: 3, universe: STANDARD_UNIVERSE, clock: 'always' });
+  const [spy, nvda] = ['SPY', 'NVDA'].map((ticker) => live.find((each) => each.ticker === ticker)!) as [
+    Instrument,
+    Instrument,
+  ];
+
+  test('the price moves through the night to the open, and is that of the clock `real` in trading hours', () => {
+    const [close, open] = [closeOf('2026-08-21'), openOf('2026-08-24')];
+    const night = Array.from({ length: (open - close) / MINUTE_MS + 1 }, (_, i) => spotAt(nvda, close + i * MINUTE_MS));
+    expect([night[0], night.at(-1)]).toEqual([closeOn(nvda, '2026-08-21'), spotAt(named('NVDA'), open)]);
+    const steps = night.slice(1).map((price, i) => Math.abs(Math.log(price / night[i]!)));
+    expect(Math.max(...steps)).toBeLessThan(0.003);
+    // The minutes of a weekend are more than the parts of the path.
+    expect(steps.filter((step) => step > 0).length).toBeGreaterThan(1_500);
+    for (const minute of [1, 17, 300])
+      expect(spotAt(nvda, open + minute * MINUTE_MS)).toBe(spotAt(named('NVDA'), open + minute * MINUTE_MS));
+  });
+
+  test('a price that sways is on the path at half hours, and near it between them', () => {
+    for (let at = openOf('2026-08-20'); at <= closeOf('2026-08-20'); at += MINUTE_MS) {
+      const [swayed, path] = [spotAt(spy, at), spotAt(named('SPY'), at)];
+      if (at % (30 * MINUTE_MS) === 0) expect(swayed).toBe(path);
+      expect(Math.abs(swayed / path - 1)).toBeLessThan(0.02);
+    }
+    expect([closeOn(spy, '2026-08-20'), live.filter(({ sways }) => sways).map(({ ticker }) => ticker)]).toEqual([
+      closeOn(named('SPY'), '2026-08-20'),
+      ['SPY', 'QQQ', 'IWM', 'DIA', 'SPX', 'NDX'],
+    ]);
   });
 });
 

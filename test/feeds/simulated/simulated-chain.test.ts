@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { instrumentsOf } from '../../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../../src/feeds/simulated/simulated-chain.ts';
 import { simulatedPrints } from '../../../src/feeds/simulated/simulated-prints.ts';
@@ -11,9 +13,9 @@ import { loadUniverse, STANDARD_UNIVERSE } from '../../../src/market/universe.ts
 import { rowsIn } from '../../analytics/small-chains.ts';
 
 const instruments = [
-  ...instrumentsOf(1, STANDARD_UNIVERSE),
+  ...instrumentsOf({ seed: 1, universe: STANDARD_UNIVERSE, clock: 'real' }),
   // An index with settlements in the morning, and tickers without a profile.
-  ...instrumentsOf(2, loadUniverse('{"themes":{"more":["SPX","ZZZ","BF.B"]}}')),
+  ...instrumentsOf({ seed: 2, universe: loadUniverse('{"themes":{"more":["SPX","ZZZ","BF.B"]}}'), clock: 'real' }),
 ];
 const ticker = fc.constantFrom(...instruments);
 const moment = fc.tuple(fc.integer({ min: 0, max: 800 }), fc.integer({ min: 0, max: 390 })).map(([days, minutes]) => {
@@ -71,5 +73,29 @@ test('a chain does not depend on the chains that were computed before it', () =>
       expect(forwards.every((chain, i) => sameQuotes(chain, backwards[i]!))).toBe(true);
     }),
     { numRuns: 30 },
+  );
+});
+
+/** Any minute of some months, at night and on weekends too, but not in the last minutes of a session, in which hardly any gamma is left. */
+const anyMinute = fc
+  .integer({ min: 0, max: 120 * 1_440 })
+  .map((minutes) => Date.parse('2026-11-28T00:00:00Z') + minutes * 60_000)
+  .filter((atMs) => Math.abs(closeOf(newYorkDate(atMs)) - atMs) > 20 * 60_000);
+
+test('with the clock `always`, SPY and SPX cross their resolved gamma flip within three minutes, at any seed and hour', () => {
+  const universe = loadUniverse('{"themes":{"few":["SPY"]}}');
+  fc.assert(
+    fc.property(fc.oneof(fc.constant(1), fc.nat()), anyMinute, (seed, from) => {
+      for (const instrument of instrumentsOf({ seed, universe, clock: 'always' })) {
+        const sides = [0, 1, 2, 3].map((minute) => {
+          const chain = simulatedChain(instrument, from + minute * 60_000);
+          const { spot, gexFlip, flipResolved } = runToCompletion(computeLevelRecord(chain, new Map(), []));
+          expect(flipResolved).toBe(true);
+          return spot > gexFlip;
+        });
+        expect(new Set(sides).size).toBe(2);
+      }
+    }),
+    { numRuns: 40 },
   );
 });

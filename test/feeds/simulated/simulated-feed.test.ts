@@ -12,12 +12,18 @@ import {
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Feed } from '../../../src/market/feed.ts';
 import type { Close, Print } from '../../../src/market/prints.ts';
+import type { SimClock } from '../../../src/market/simulated-past.ts';
 import { loadUniverse, STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 import { asText } from '../files/reading.ts';
 
 const at = (text: string) => Date.parse(text);
 const NOON = at('2026-08-21T16:00:00Z');
-const instruments = new Map(instrumentsOf(7, STANDARD_UNIVERSE).map((instrument) => [instrument.ticker, instrument]));
+const instruments = new Map(
+  instrumentsOf({ seed: 7, universe: STANDARD_UNIVERSE, clock: 'real' }).map((instrument) => [
+    instrument.ticker,
+    instrument,
+  ]),
+);
 const few = loadUniverse('{"themes":{"few":["SPY","NVDA","BRK.B","UUP"]}}');
 
 interface News {
@@ -37,13 +43,14 @@ async function poll(feed: Feed, nowMs: number): Promise<News> {
   return news;
 }
 
-const first = (nowMs: number, seed = 1, universe = few) => poll(createSimulatedFeed({ seed, universe }), nowMs);
+const first = (nowMs: number, seed = 1, universe = few) =>
+  poll(createSimulatedFeed({ seed, universe, clock: 'real' }), nowMs);
 
 describe('the whole universe at once', async () => {
   const { chains, prints, closes } = await first(NOON, 7, STANDARD_UNIVERSE);
 
-  test('has a chain of each of the 59 tickers, marked as simulated', () => {
-    expect(chains.map(({ underlying }) => underlying)).toEqual([...STANDARD_UNIVERSE.tickers]);
+  test('has a chain of each of the 59 tickers and of SPX and NDX, marked as simulated', () => {
+    expect(chains.map(({ underlying }) => underlying)).toEqual([...STANDARD_UNIVERSE.tickers, 'SPX', 'NDX']);
     for (const { simulated, source, asOf, refused } of chains) {
       expect({ simulated, source, asOf, refused }).toEqual({
         ...{ simulated: true, source: 'simulated', asOf: NOON, refused: {} },
@@ -136,7 +143,7 @@ describe('the whole universe at once', async () => {
     expect(days).toHaveLength(252);
     expect(days.at(-1)).toBe('2026-08-20');
     for (let i = 1; i < days.length; i++) expect(previousTradingDay(days[i]!)).toBe(days[i - 1]!);
-    expect(closes).toHaveLength(252 * 59);
+    expect(closes).toHaveLength(252 * 61);
   });
 });
 
@@ -151,15 +158,15 @@ describe('time and seed', () => {
   });
 
   test('several polls deliver each item once, and together the same as one late poll', async () => {
-    const feed = createSimulatedFeed({ seed: 1, universe: few });
+    const feed = createSimulatedFeed({ seed: 1, universe: few, clock: 'real' });
     const steps: News[] = [];
     const times = ['2026-08-20T15:00:00Z', '2026-08-20T15:00:40Z', '2026-08-20T19:59:00Z', '2026-08-20T23:00:00Z'];
     for (const time of [...times, '2026-08-21T13:00:00Z', '2026-08-21T16:00:00Z'])
       steps.push(await poll(feed, at(time)));
     const late = await first(NOON);
 
-    expect(steps.map(({ chains }) => chains.length)).toEqual([4, 0, 4, 4, 0, 4]);
-    expect(steps.map(({ closes }) => closes.length)).toEqual([4 * 252, 0, 0, 4, 0, 0]);
+    expect(steps.map(({ chains }) => chains.length)).toEqual([5, 0, 5, 5, 0, 5]);
+    expect(steps.map(({ closes }) => closes.length)).toEqual([5 * 252, 0, 0, 5, 0, 0]);
     const ids = steps.flatMap(({ prints }) => prints.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
     const since = NOON - 30 * DAY_MS;
@@ -169,9 +176,9 @@ describe('time and seed', () => {
   });
 
   test('a poll that breaks off is repeated', async () => {
-    const feed = createSimulatedFeed({ seed: 1, universe: few });
+    const feed = createSimulatedFeed({ seed: 1, universe: few, clock: 'real' });
     for await (const _ of feed.poll(NOON)) break;
-    expect((await poll(feed, NOON)).chains).toHaveLength(4);
+    expect((await poll(feed, NOON)).chains).toHaveLength(5);
   });
 
   test.each([
@@ -191,6 +198,57 @@ describe('time and seed', () => {
     expect(await expiries('2026-08-21T19:59:00Z')).toContain('2026-08-21');
     expect(await expiries('2026-08-21T20:00:00Z')).not.toContain('2026-08-21');
   });
+});
+
+describe('with the clock `always`', () => {
+  const feedOf = (clock: SimClock) => createSimulatedFeed({ seed: 1, universe: few, clock });
+
+  test('quotes of each minute arrive on a Sunday, with trades and closes of the last session only', async () => {
+    const feed = feedOf('always');
+    const polls: News[] = [];
+    for (const time of ['2026-08-23T07:00:05Z', '2026-08-23T07:00:50Z', '2026-08-23T07:01:05Z', '2026-08-23T07:02:05Z'])
+      polls.push(await poll(feed, at(time)));
+    expect(polls.map(({ chains }) => [...new Set(chains.map(({ asOf }) => new Date(asOf).toISOString()))])).toEqual([
+      ...[['2026-08-23T07:00:00.000Z'], [], ['2026-08-23T07:01:00.000Z'], ['2026-08-23T07:02:00.000Z']],
+    ]);
+    const [first, , ...later] = polls;
+    expect(later.flatMap(({ prints, closes }) => [...prints, ...closes])).toEqual([]);
+    expect(Math.max(...first!.prints.map(({ at }) => at))).toBeLessThanOrEqual(closeOf('2026-08-21'));
+    expect(first!.closes.at(-1)!.date).toBe('2026-08-21');
+    for (const { chains } of polls)
+      for (const { simulated, source } of chains)
+        expect({ simulated, source }).toEqual({ simulated: true, source: 'simulated' });
+    const [friday] = (await poll(feedOf('real'), at('2026-08-23T07:00:05Z'))).chains.slice(1);
+    const [sunday] = first!.chains.slice(1);
+    expect([...sunday!.volume]).toEqual([...friday!.volume]);
+    expect([...sunday!.openInterest]).toEqual([...friday!.openInterest]);
+  });
+
+  test('shares have the same quotes in trading hours as with the clock `real`', async () => {
+    const [real, always] = [await poll(feedOf('real'), NOON), await poll(feedOf('always'), NOON)];
+    expect(asText(always.chains[1]!)).toBe(asText(real.chains[1]!));
+    expect(always.closes).toEqual(real.closes);
+  });
+});
+
+test('an index has the price of its fund times the customary multiple, and European series of two roots', async () => {
+  for (const clock of ['real', 'always'] as const) {
+    const { chains } = await poll(createSimulatedFeed({ seed: 3, universe: STANDARD_UNIVERSE, clock }), NOON);
+    const named = (ticker: string) => chains.find(({ underlying }) => underlying === ticker)!;
+    for (const [index, fund, multiple, others] of [
+      ['SPX', 'SPY', 10, 'SPXW'],
+      ['NDX', 'QQQ', 40, 'NDXP'],
+    ] as const) {
+      expect(Math.abs(named(index).spot / named(fund).spot / multiple - 1)).toBeLessThan(1e-4);
+      const { series, strike } = named(index);
+      expect(Object.fromEntries(series.map(({ root, settlement }) => [root, settlement]))).toEqual({
+        [index]: 'AM',
+        [others]: 'PM',
+      });
+      expect(series.find(({ root }) => root === index)!.expiry).toBe('2026-09-18');
+      for (const { start, end } of series) expect(new Set(strike.slice(start, end)).size).toBeLessThanOrEqual(80);
+    }
+  }
 });
 
 test("the tickers of an operator's universe trade too", async () => {

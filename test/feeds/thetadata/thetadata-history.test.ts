@@ -14,7 +14,7 @@ import { type ProviderServer, startProviderServer } from '../../support/provider
 import { recordLevels } from '../../support/record-levels.ts';
 import { testClock } from '../provider-market.ts';
 
-const [CHPT] = instrumentsOf(1, loadUniverse(JSON.stringify({ themes: { few: ['CHPT'] } })));
+const [CHPT] = instrumentsOf({ seed: 1, universe: loadUniverse('{"themes":{"few":["CHPT"]}}'), clock: 'real' });
 const chainOn = (day: string): Chain => simulatedChain(CHPT!, closeOf(day));
 /** The last day of summer time is before November, Thanksgiving is November 26, and November 27 is a half day. */
 const WEEKS: HistoryRequest = { ticker: 'CHPT', from: '2026-11-20', to: '2026-11-30' };

@@ -1,15 +1,17 @@
 import { expect, test } from 'bun:test';
 import { createGexEvents, type GexEvents } from '../../../src/http/live/gex-events.ts';
+import type { CrossingKind } from '../../../src/operations/gex/level-crossings.ts';
 import { openStore, type Store } from '../../../src/store/sqlite.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 
 const SPX = new Set(['SPX']);
 
 /** Reads all events after a position. Returns their sequence numbers and the number of pages. */
-function readAll(events: GexEvents, after: number, tickers = SPX): { seqs: number[]; pages: number } {
+function readAll(events: GexEvents, after: number, tickers = SPX, on?: ReadonlySet<CrossingKind>) {
   const seqs: number[] = [];
+  const selection = { tickers, on };
   for (let pages = 1; ; pages++) {
-    const page = events.recentPage(after, tickers) ?? events.storedPage(after, tickers);
+    const page = events.recentPage(after, selection) ?? events.storedPage(after, selection);
     const ids = idsOf(page.chunks);
     expect(ids.length).toBeLessThanOrEqual(256);
     seqs.push(...ids);
@@ -63,7 +65,8 @@ test('streams of the same tickers at the same position share one chunk until the
   for (const underlying of ['SPX', 'QQQ', 'SPX'])
     keepLevels(store, { underlying, asOf: MONDAY_MS + store.lastLevelSeq() });
   events.refresh();
-  const chunksOf = (after: number, ...tickers: string[]) => events.recentPage(after, new Set(tickers))!.chunks;
+  const chunksOf = (after: number, ...tickers: string[]) =>
+    events.recentPage(after, { tickers: new Set(tickers), on: undefined })!.chunks;
   const [shared, ...more] = chunksOf(0, 'SPX', 'QQQ');
   expect([more, idsOf([shared!])]).toEqual([[], [1, 2, 3]]);
   expect(chunksOf(0, 'QQQ', 'SPX')[0]).toBe(shared!);
@@ -135,6 +138,72 @@ test('takes in a long log of another process in parts', () => {
   while (events.refresh()) parts++;
   expect(parts).toBe(3);
   expect(readAll(events, 0).seqs).toEqual(range(1, 2_500));
+  store.close();
+});
+
+const FLIPS = new Set(['flip_cross'] as const);
+
+test('crossings read the same from memory and from the store, from any position and after a restart', () => {
+  const store = openStore(':memory:', Date.now);
+  const early = createGexEvents(store, false, { nowMs: Date.now, recentMax: 50 });
+  // Spot alternates about the flip at every third record of SPX. Other tickers have their records in between.
+  store.transaction(() => {
+    for (let each = 0; each < 900; each++) {
+      const isSpx = each % 2 === 0;
+      const spot = Math.floor(each / 6) % 2 === 0 ? 90 : 110;
+      keepLevels(store, {
+        underlying: isSpx ? 'SPX' : 'QQQ',
+        asOf: MONDAY_MS + each,
+        spot: isSpx ? spot : 90,
+        gexFlip: 100,
+      });
+    }
+  });
+  const crossed = range(1, 900).filter((seq) => seq > 6 && (seq - 1) % 6 === 0);
+  while (early.refresh());
+  for (const events of [early, createGexEvents(store, false, { nowMs: Date.now })]) {
+    for (const after of [0, 6, 7, 8, 500, 849, 850, 890, 899, 900]) {
+      expect([after, readAll(events, after, SPX, FLIPS).seqs]).toEqual([after, crossed.filter((seq) => seq > after)]);
+      expect(readAll(events, after, new Set(['QQQ']), FLIPS).seqs).toEqual([]);
+    }
+    // Streams of every event and of other crossings have their own pages.
+    expect(readAll(events, 880).seqs).toEqual(range(881, 900).filter((seq) => seq % 2 === 1));
+    expect(readAll(events, 0, SPX, new Set(['wall_break'] as const)).seqs.length).toBeLessThan(crossed.length);
+  }
+  store.close();
+});
+
+test('a client of crossings resumes from its event or from a day ago, whichever is later', () => {
+  const HOUR_MS = 3_600_000;
+  let nowMs = MONDAY_MS;
+  const store = openStore(':memory:', () => nowMs);
+  for (let hour = 1; hour <= 60; hour++) {
+    nowMs += HOUR_MS;
+    keepLevels(store, { asOf: nowMs, spot: hour % 2 === 0 ? 90 : 110, gexFlip: 100 });
+  }
+  const events = createGexEvents(store, false, { nowMs: () => nowMs });
+  const [crossings, all] = [
+    { tickers: SPX, on: FLIPS },
+    { tickers: SPX, on: undefined },
+  ];
+  // The record 36 was stored exactly a day ago.
+  for (const [after, ofCrossings, ofAll] of [
+    [60, 60, 60],
+    [50, 50, 50],
+    [36, 36, 36],
+    [35, 35, undefined],
+    [7, 35, undefined],
+    [0, 35, undefined],
+    [61, undefined, undefined],
+  ] as const) {
+    expect([after, events.resumeFrom(after, crossings), events.resumeFrom(after, all)]).toEqual([
+      after,
+      ofCrossings,
+      ofAll,
+    ]);
+  }
+  // A ticker without a missed record always resumes.
+  expect(events.resumeFrom(3, { tickers: new Set(['NONE']), on: undefined })).toBe(3);
   store.close();
 });
 

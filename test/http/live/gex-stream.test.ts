@@ -220,6 +220,8 @@ describe('a stream ends', () => {
       currentLevels: () => undefined,
       firstMissedAt: () => undefined,
       levelEvents: () => [],
+      levelEventBefore: () => undefined,
+      levelSeqAt: () => 0,
       levelEventsOf(_: readonly string[], after: number, limit: number) {
         served += limit;
         return Array.from({ length: limit }, (_, i) => ({ ...base, underlying: 'SPY', seq: after + i + 1 }));

@@ -89,7 +89,7 @@ describe('rejects a cursor', () => {
     ['of the largest possible moment', { cursor: 'ACME~9999999999999~10' }],
   ])('%s', (_what, args) => {
     const refusal = refusalOf(() => ask(args));
-    expect(refusal).toMatchObject({ code: 'unprocessable', fields: ['/cursor'] });
+    expect(refusal).toMatchObject({ code: 'invalid_body', fields: ['/cursor'] });
     expect(refusal.message).toStartWith('/cursor must b');
     expect(refusal.hint).toContain('without cursor');
   });

@@ -87,13 +87,25 @@ describe('rejects, and names the field and the constraint', () => {
     expect(faultsOf(value)).toEqual([{ field: '', expected: 'must be a JSON object' }]);
   });
 
-  test('with the code of the view, all fieldErrors in the message, and the known fields', () => {
+  test('with the code of the view and all fieldErrors in the message. A bad value needs no list of the fields', () => {
     const work = () => validate(SCHEMA, { ...GOOD, iv: -1, days: 99 }, 'invalid_parameter');
     expect(work).toThrow('/iv must be a finite number');
     expect(work).toThrow('; /days must be an integer');
     const { code, hint } = errorOf(ClientError, work);
     expect(code).toBe('invalid_parameter');
-    expect(hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
+    expect(hint).toBeUndefined();
+  });
+
+  const FIELDS = 'Fields: put_call, iv, ticker, days (optional), dividend (optional).';
+  test.each<[what: string, given: object, hint: string]>([
+    ['a typing error: the name that was meant', { ...GOOD, dividned: 0 }, 'Did you mean dividend?'],
+    ['two typing errors', { ...GOOD, dividned: 0, day: 1 }, 'Did you mean dividend, days?'],
+    ['a word in another form', { ...GOOD, putCall: 'C' }, 'Did you mean put_call?'],
+    ['another name: all fields', { ...GOOD, bogus: 1 }, FIELDS],
+    ['a name of an object of JavaScript', { ...GOOD, constructor: 1 }, FIELDS],
+    ['a missing field: all fields', { ...GOOD, iv: undefined }, FIELDS],
+  ])('hint for %s', (_what, given, hint) => {
+    expect(errorOf(ClientError, () => validate(SCHEMA, given, 'invalid_body')).hint).toBe(hint);
   });
 });
 

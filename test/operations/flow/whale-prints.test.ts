@@ -151,7 +151,7 @@ describe('rejects an expiry that is not listed, with the nearest listed ones', (
     ['long after', '2099-12-31', '2026-02-20, 2026-03-20, 2026-06-19, 2028-01-21'],
   ])('%s', (_what, expiry, nearest) => {
     expect(refusalOf(() => ask(expiry))).toEqual({
-      code: 'unprocessable',
+      code: 'unknown_expiry',
       message: `${expiry} is not a listed expiry of the ticker`,
       hint: `Use a listed expiry. Nearest listed: ${nearest}.`,
       fields: ['/target_expiry'],
@@ -170,8 +170,8 @@ describe('rejects an expiry that is not listed, with the nearest listed ones', (
     'rejects %s, which is not a calendar date',
     (expiry) => {
       const refusal = refusalOf(() => ask(expiry));
-      expect(refusal.code).toBe('unprocessable');
-      expect(refusal.message).toBe('target_expiry is not a date of the calendar');
+      expect(refusal).toMatchObject({ code: 'invalid_body', fields: ['/target_expiry'] });
+      expect(refusal.message).toBe('/target_expiry must be a date of the calendar');
       expect(refusal.hint).toStartWith('Use a listed expiry. Nearest listed: ');
     },
   );

@@ -23,12 +23,13 @@ function expectParts(chain: Chain, options: Options, market?: ReturnType<typeof 
   const context = market ?? marketOf(chain);
   const args = { ticker: chain.underlying, ...options };
   const { body, provenance } = performRoute(getGexView, args, context);
-  expect(Object.keys(body)).toEqual(['levels', 'strikes', 'profile', 'expiries', 'provenance']);
+  const given = Object.keys(options).length > 0;
+  const stated = given ? ['as_of', 'options'] : ['as_of'];
+  expect(Object.keys(body)).toEqual([...stated, 'levels', 'strikes', 'profile', 'expiries', 'provenance']);
+  expect([body.as_of, body.options ?? {}]).toEqual([provenance!.as_of, options]);
   for (const [part, operation] of PARTS) {
-    expect([part, JSON.stringify(body[part])]).toEqual([
-      part,
-      JSON.stringify(callRoute(operation, args, market ?? marketOf(chain))),
-    ]);
+    const { as_of, options: _options, ...figures } = callRoute(operation, args, market ?? marketOf(chain));
+    expect([part, JSON.stringify(body[part]), body.as_of]).toEqual([part, JSON.stringify(figures), as_of]);
   }
   const nodes = performRoute(getLiveGexNodes, args, context);
   const levels = body.levels as Record<string, unknown>;
@@ -144,7 +145,7 @@ test('the extended answer has the age of the data too', () => {
 test.each([
   [{ ticker: 'ZZZZ' }, 'unknown_ticker'],
   [{ ticker: 'SPY', sign: 'flow' }, 'invalid_parameter'],
-  [{ ticker: 'SPY', expiries: '2040-01-20' }, 'no_chain'],
+  [{ ticker: 'SPY', expiries: '2040-01-20' }, 'unknown_expiry'],
   [{ ticker: 'SPY', measure: 'gamma' }, 'invalid_parameter'],
 ])('refuses %p', (args, code) => {
   expect(refusalOf(() => callRoute(getGexView, args, contextOf(simulated('SPY')))).code).toBe(code);

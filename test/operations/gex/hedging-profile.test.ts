@@ -95,17 +95,17 @@ describe('expiry', () => {
   test('0dte is the expiry on the day of the snapshot', () => {
     const chain = chainOf([...ROWS, ...quoted({ strikes: range(98, 102), expiry: TODAY, rest: { openInterest: 50 } })]);
     const answers = ['0dte', TODAY].map((expiry) => ask({ expiry }, marketOf(chain)));
-    expect(answers[0]).toEqual({ ...answers[1]!, expiry: '0dte' });
+    expect(answers[0]).toEqual({ ...answers[1]!, expiry: '0dte', options: { expiry: '0dte' } } as never);
   });
 
   test.each([['2026-01-23'], ['0dte']])('%s, which is not listed, names the nearest listed expiries', (expiry) => {
-    const { code, hint } = refusalOf(() => ask({ expiry }));
-    expect([code, hint]).toEqual(['no_chain', `Nearest listed: ${EXPIRY}, ${LATER}.`]);
+    const { code, hint, fields } = refusalOf(() => ask({ expiry }));
+    expect([code, hint, fields]).toEqual(['unknown_expiry', `Nearest listed: ${EXPIRY}, ${LATER}.`, ['/expiry']]);
   });
 
   test('a date that the calendar does not have is refused', () => {
     expect(refusalOf(() => ask({ expiry: '2026-02-30' }))).toMatchObject({
-      code: 'unprocessable',
+      code: 'invalid_body',
       fields: ['/expiry'],
     });
   });
@@ -132,8 +132,8 @@ test('the default answer of the tool takes less than 1,000 tokens, the route has
   const { body, provenance } = performTool(getHedgingProfile, { ticker: 'ACME' }, marketOf());
   expect(Object.keys(body)).toEqual(['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows']);
   expect(tokensOf({ ...body, provenance })).toBeLessThan(1_000);
-  const { provenance: _, ...every } = ask() as Answer & { provenance: unknown };
-  expect(callRoute(getHedgingProfile, { ticker: 'ACME' }, marketOf())).toEqual(every);
+  const { provenance: origin, ...every } = ask() as Answer & { provenance: { as_of: string } };
+  expect(callRoute(getHedgingProfile, { ticker: 'ACME' }, marketOf())).toEqual({ as_of: origin.as_of, ...every });
 });
 
 describe('format', () => {

@@ -48,7 +48,15 @@ const answer = (args: object = {}, of = context) =>
 test('the changes by strike are those of contracts that are live at both moments, the largest build first', () => {
   const { body, provenance } = answer({ since: SETTLED });
   expect(body).toEqual({
-    ...{ ticker: 'ACME', spot_price: 100, before: iso(BEFORE.asOf), after: iso(AS_OF), total_change: 135, compared: 5 },
+    ...{
+      as_of: iso(AS_OF),
+      ticker: 'ACME',
+      spot_price: 100,
+      before: iso(BEFORE.asOf),
+      after: iso(AS_OF),
+      total_change: 135,
+      compared: 5,
+    },
     ...{ settled: { contracts: 1, open_interest: 9_000 }, listed: { contracts: 1, open_interest: 400 } },
     ...{ missing: { contracts: 1, open_interest: 33 }, unknown: { contracts: 1, open_interest: 8 } },
     ...{

@@ -60,13 +60,13 @@ function expectedRow(ticker: string, context: Context): ScreenRow {
   expect(history.net_gex[last]! / 1e6).toBeCloseTo(net_gex_mil, 9);
   const [spot, flip] = [history.spot[last]!, history.flip_resolved[last] ? history.gex_flip[last]! : null];
   expect([spot, flip]).toEqual([spot_price, flip_resolved ? gex_flip : null]);
-  const { age_s, stale } = history.provenance;
+  const { as_of, age_s, stale } = history.provenance;
   return {
     ...{ ticker, spot_price: spot, gex_flip: flip },
     flip_distance_pct: flip === null ? null : Math.abs(1 - flip / spot) * 100,
     spot_vs_flip: flip === null ? null : spot < flip ? 'below' : 'above',
     ...{ regime, net_gex_mil, net_over_gross_pct, atm_iv_30d: history.atm_iv_30d[last]!, iv_rank: history.iv_rank },
-    ...{ whipsaw_risk_index: radar.whipsaw_risk_index!, age_s },
+    ...{ whipsaw_risk_index: radar.whipsaw_risk_index!, as_of, age_s },
     ...(stale && { stale: true }),
   };
 }
@@ -437,7 +437,7 @@ describe('rejects the condition', () => {
     '__proto__>1',
   ])('%s', (text) => {
     const refusal = refusalOf(() => ask({ where: ['iv_rank>=1', text] }, context));
-    expect(refusal).toMatchObject({ code: 'unprocessable', fields: ['/where/1'] });
+    expect(refusal).toMatchObject({ code: 'invalid_body', fields: ['/where/1'] });
     for (const column of NUMBER_COLUMNS) expect(refusal.hint).toContain(column);
     expect(refusal.message).toContain('regime= positive_gamma or negative_gamma or undetermined');
   });

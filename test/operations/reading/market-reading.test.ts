@@ -208,7 +208,7 @@ describe('provenance', () => {
   test('a past moment has a note if its prints were removed; the present has no such note', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] }, AS_OF + 40 * DAY_MS);
     const notesAt = (at: Context) => provenanceOf(at.market.chain('ACME'), at).notes;
-    const past = () => contextAt(context, '2026-01-05T20:00:00Z', 'invalid_parameter');
+    const past = () => contextAt(context, '2026-01-05T20:00:00Z');
     expect(notesAt(past())).toEqual([]);
     store.removeOld({ printsFromMs: AS_OF, presentMs: AS_OF + 40 * DAY_MS });
     expect(notesAt(past())).toEqual([expect.stringContaining('Prints before 2026-01-05T20:00:00.000Z are no longer')]);

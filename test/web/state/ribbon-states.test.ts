@@ -113,6 +113,15 @@ describe('the states of the ribbon', () => {
     expect(words(CAUSES[state], state)).toBe(expected);
   });
 
+  test('a simulated market with quotes at any hour says so while the exchange is closed', () => {
+    const moving = { ...CAUSES.closed, isSimulated: true, asOfMs: at('2026-11-22T18:59:00Z') };
+    const said = 'Closed (weekend) opens Mon 23 Nov 09:30 New York · quotes of Sun 22 Nov 13:59';
+    expect(states(moving)).toEqual(['simulated', 'closed']);
+    expect(words(moving, 'closed')).toBe(`${said}, as the simulated market has quotes at any hour`);
+    expect(words({ ...moving, isSimulated: false }, 'closed')).toBe(said);
+    expect(words({ ...CAUSES.closed, isSimulated: true }, 'closed')).toBe(words(CAUSES.closed, 'closed'));
+  });
+
   test('every pair of causes that can hold together is shown, in the fixed order', () => {
     const names = Object.keys(CAUSES) as (keyof typeof CAUSES)[];
     for (const a of names) {
