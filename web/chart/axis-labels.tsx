@@ -7,7 +7,7 @@ import { cursorPrice, isWithin, type PriceAxis } from './price-axis.ts';
 export const LABELS_WIDTH = 52;
 /** Minimum width of a chart that shows the full names of levels, in pixels. */
 export const NAMES_FROM = 420;
-/** Width of these names at the right edge, in pixels: `call wall 4,000` has room. */
+/** Width of the names of levels at the right edge, in pixels: `call wall 4,000` has room. */
 export const NAMES_WIDTH = 104;
 /** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;

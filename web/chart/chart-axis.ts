@@ -6,7 +6,7 @@ import { spacedTicks } from './price-axis.ts';
 export interface ChartAxis {
   x(value: number): number;
   readonly labels: readonly { readonly x: number; readonly text: string }[];
-  /** What the positions are. Undefined for times, which the labels tell. */
+  /** The title of the axis. Undefined for an axis of times, whose labels need none. */
   readonly title?: string;
 }
 
@@ -45,7 +45,7 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
 function scaleThrough(from: readonly number[], to: readonly number[]): (value: number) => number {
   return (value) => {
     const reached = from.findIndex((each) => each >= value);
-    // Beyond the last point, it is the last point.
+    // A value beyond the last point is drawn at the last point.
     const after = Math.max(1, reached < 0 ? from.length - 1 : reached);
     const [low, high] = [from[after - 1]!, from[after]!];
     const share = high > low ? Math.min(1, (value - low) / (high - low)) : 1;

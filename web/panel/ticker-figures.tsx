@@ -36,7 +36,7 @@ export interface TickerFigure extends FigureProps {
 }
 
 const UNDETERMINED = 'undetermined';
-/** Below this share of gross gamma with a known side, in percent, the sign of net gamma by signed flow is often wrong. */
+/** Below this share of open interest with a known side, in percent, the sign of net gamma by signed flow is often wrong, as the server notes. */
 const SIGNED_LEAST = 10;
 const REGIMES: Readonly<Record<string, readonly [name: string, effect: string]>> = {
   positive_gamma: ['positive gamma', 'dealers damp moves'],
@@ -74,7 +74,7 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
   const signed = levels.by_flow?.signed_share_pct ?? 100;
   const isThin = signed < SIGNED_LEAST && levels.sign_convention.includes('prints');
   const [regime, effect] = isThin
-    ? [UNDETERMINED, `prints sign only ${percent(signed, 2, false)} of gamma`]
+    ? [UNDETERMINED, `prints sign ${percent(signed, 2, false)} of open interest`]
     : (REGIMES[levels.regime] ?? [UNDETERMINED, 'too near zero to say']);
   const shares = hedging.shares_per_pct;
   const unit = tradeUnit(levels.ticker);

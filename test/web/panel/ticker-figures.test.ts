@@ -39,7 +39,7 @@ describe('the regime of a ticker', () => {
   });
 
   test('says how little the prints sign', () => {
-    expect(figureOf('net_gex', { sign_convention: FLOW }).note).toBe('prints sign only 0.46 % of gamma');
+    expect(figureOf('net_gex', { sign_convention: FLOW }).note).toBe('prints sign 0.46 % of open interest');
   });
 });
 

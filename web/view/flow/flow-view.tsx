@@ -76,7 +76,7 @@ function SignedLead({ share, covered, asked }: SignedLeadProps) {
         <p class="muted">
           {covered === null
             ? 'Dealers’ positions by signed flow are unknown.'
-            : `The signed prints stand for ${percent(covered, 2, false)} of the chain’s gamma.`}{' '}
+            : `Customers’ net positions by signed prints are ${percent(covered, 2, false)} of open interest.`}{' '}
           {asked.answer && marketNotes(asked.answer.notes)}
         </p>
       </div>
