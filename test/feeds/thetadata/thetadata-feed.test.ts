@@ -42,10 +42,7 @@ describe('thetadata', () => {
   ])('requests the tables of each root of %s, then the price', async (ticker, roots, price) => {
     await polled(create([ticker]));
     const tables = roots.flatMap((root) =>
-      // Without quotes, the other tables of a root are not requested.
-      (root === 'SPXW' ? ['quote'] : ['quote', 'open_interest', 'ohlc']).map(
-        (table) => `option/snapshot/${table}?symbol=${root}&expiration=*`,
-      ),
+      ['quote', 'open_interest', 'ohlc'].map((table) => `option/snapshot/${table}?symbol=${root}&expiration=*`),
     );
     expect(paths()).toEqual([...tables, price]);
   });
