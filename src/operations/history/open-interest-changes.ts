@@ -1,3 +1,4 @@
+import { selectedSeries } from '../../analytics/chain/prepare.ts';
 import {
   builtOf,
   type NotCompared,
@@ -60,6 +61,8 @@ export const getOpenInterestChanges = defineOperation({
   *run({ ticker, since, expiries }, context) {
     const selection = optionsOf({ expiries }).expiries;
     const after = context.market.chain(ticker);
+    // An expiry that is not listed is this fault whatever else is stored.
+    selectedSeries(after, selection, knownUntil(after, context));
     const { before, notes } = earlierChain(after, since, context);
     requireOpenInterest(after, `newest chain of ${after.underlying}`);
     requireOpenInterest(before, `chain of ${before.underlying} as of ${iso(before.asOf)}`);
