@@ -232,3 +232,9 @@ test('a fault of the ticker or of its data is 400 everywhere', async () => {
   for (const { name, where, send } of waysOf('ticker').filter(({ where }) => where === 'body'))
     expect([name, where, ...faultIn(await send('ZZZZ')).slice(0, 2)]).toEqual([name, where, 400, 'unknown_ticker']);
 });
+
+test('an expiry that is not listed is that fault also where nothing is stored to compare with', async () => {
+  const path = '/api/v1/nodes/gex/QQQ/open-interest?expiries=';
+  expect(faultIn(await ask('GET', `${path}2040-01-20`))).toEqual([400, 'unknown_expiry', '/expiries']);
+  expect(faultIn(await ask('GET', `${path}all`)).slice(0, 2)).toEqual([400, 'no_chain']);
+});
