@@ -5,7 +5,9 @@ import { FROM_SOURCE } from '../support/process.ts';
 
 test('reports each stage of a recorded chain if one is available', () => {
   const lines = ingestTable({ rounds: 1, sliceMs: 0.1 });
-  const stages = lines.filter((line) => /^\| [^|]+ \| [\d.e+-]+ \| [\d.e+-]+ \|$/.test(line));
+  const stages = lines.filter((line) =>
+    /^\| [^|]+ \| [\d.e+-]+ \([\d.e+-]+ to [\d.e+-]+\) \| [\d.e+-]+ \|$/.test(line),
+  );
   expect(stages).toHaveLength(process.env.ZOMMA_RECORDED_CHAINS === undefined ? 0 : 9);
   // One short round is not enough to judge a target.
   expect(lines.filter((line) => /: (?:reached|missed)$/.test(line))).toEqual([]);

@@ -45,7 +45,7 @@ describe.each([
 
   test('reaches REST, with the route and the client in the log', async () => {
     const id = `base-${strips}`;
-    const response = await get('/api/v1/nodes/gex/SPY?extended=1', { 'X-API-Key': server.key, 'X-Request-Id': id });
+    const response = await get('/api/v1/nodes/gex/SPY', { 'X-API-Key': server.key, 'X-Request-Id': id });
     expect([response.status, ((await response.json()) as { ticker: string }).ticker]).toEqual([200, 'SPY']);
     while (!server.log().includes(`"${id}"`)) await Bun.sleep(10);
     const line = server

@@ -61,9 +61,6 @@ test('refusals and small answers to a POST are not compressed', async () => {
   const refused = await ask('/api/v1/nodes/gex/NOSUCH', accepted);
   expect([refused.status, refused.headers.get('content-encoding')]).toEqual([400, null]);
   const body = { ticker: 'SPY' };
-  const posted = await service.request('POST', '/api/v1/tools/run_strategic_omni_radar?extended=true', {
-    body,
-    headers: accepted,
-  });
+  const posted = await service.request('POST', '/api/v1/tools/get_live_gex_nodes', { body, headers: accepted });
   expect([posted.status, posted.headers.get('content-encoding')]).toEqual([200, null]);
 });

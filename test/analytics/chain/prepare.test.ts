@@ -133,7 +133,7 @@ describe('throws a ClientError if no contract is left', () => {
     try {
       read();
     } catch (error) {
-      expect((error as ClientError).code).toBe('no_chain');
+      expect((error as ClientError).code).toBe(expiries.kind === 'all' ? 'no_chain' : 'unknown_expiry');
       expect((error as ClientError).message).toMatch(message);
       expect((error as ClientError).hint).toContain(hint);
     }
