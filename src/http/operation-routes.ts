@@ -50,12 +50,12 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
   const formats = formatsOf(view);
   if (method === 'GET') {
     const handle =
-      (offered: readonly AnswerFormat[], taken: readonly string[]) =>
+      (formatFor: (request: Request) => AnswerFormat | undefined, taken: readonly string[]) =>
       async ({ request, params, account, set }: RouteContext) => {
         const loading = operation.ofMarket && loaded();
         if (loading) await loading;
         const caller = { request, account: account!.id, set };
-        const accepted = acceptedBy(request, offered);
+        const accepted = formatFor(request);
         const args = () => ({
           ...(accepted === 'image' && { format: accepted }),
           ...queryArguments(view, strictQuery(request.url, taken)),
@@ -66,8 +66,16 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
         const rules = { key, code: 'invalid_parameter', isCacheable: !operation.ofNow, accepted } as const;
         return answer(deps, caller, view, args, rules);
       };
-    app.get(routerPath(path), handle(formats, queryNames(view)));
-    if (operation.picture) app.get(routerPath(picturePath(path)), handle(['image'], pictureNames(view)));
+    app.get(
+      routerPath(path),
+      handle((request) => acceptedBy(request, formats), queryNames(view)),
+    );
+    // The path of a picture has one kind of answer, so `Accept` is not read: some generated clients always ask for JSON.
+    if (operation.picture)
+      app.get(
+        routerPath(picturePath(path)),
+        handle(() => 'image', pictureNames(view)),
+      );
     return;
   }
   // An operation without columns takes only a few microseconds, so it does not need the scheduler.

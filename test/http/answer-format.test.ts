@@ -112,6 +112,7 @@ describe('a route with rows', () => {
     const hedging = '/api/v1/nodes/gex/SPY/hedging';
     expect(typeOf(await ask(hedging, { Accept: 'image/png' }))).toBe('image/png');
     expect(typeOf(await ask(`${hedging}?format=image`, { Accept: 'text/csv' }))).toBe('image/png');
+    expect(typeOf(await ask(`${hedging}.png`, { Accept: 'application/json' }))).toBe('image/png');
     expect(typeOf(await ask(`${hedging}?format=csv`))).toBe('text/csv');
     expect(typeOf(await ask(`${hedging}?format=table`))).toBe('application/json');
     expect((await ask(STRIKES, { Accept: 'image/png' })).status).toBe(406);

@@ -20,9 +20,9 @@ describeInBrowser('budgets of the page', () => {
     expect(figure).toBeLessThanOrEqual(1_000 * SLACK);
   }, 60_000);
 
-  test('a live event takes at most 1 ms of script, and 59 at once at most 8 ms in one frame', async () => {
+  test('a live event takes at most 1 ms of script, and all at once at most 8 ms in one frame', async () => {
     const { one, all, tickers } = await measureEvents(terminal, rounds(30));
-    expect(tickers).toBe(59);
+    expect(tickers).toBe(61);
     expect(one).toBeLessThanOrEqual(1 * SLACK);
     expect(all).toBeLessThanOrEqual(8 * SLACK);
   }, 60_000);
