@@ -44,7 +44,8 @@ export async function loadKernels(source = new URL('./kernels.wasm', import.meta
     for (const name of inputs) {
       const column = given[name];
       if (typeof column === 'number' || column?.length === count) continue;
-      throw new RangeError(`${name} must be a number or ${count} numbers, has ${column?.length ?? 'none'}`);
+      if (column === undefined) throw new RangeError(`${name} is missing`);
+      throw new RangeError(`${name} must be a number or an array of ${count} numbers`);
     }
     const results = outputs.map(() => new Float64Array(count));
     for (let from = 0; from < count; from += rows) {

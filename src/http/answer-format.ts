@@ -15,6 +15,7 @@ const MEDIA_TYPES = {
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
   image: PICTURE_TYPE,
+  binary: 'application/octet-stream',
 };
 
 /** Returns the value of `Content-Type` for a format. */
@@ -60,7 +61,7 @@ export function notOffered(offered: readonly AnswerFormat[]): ClientError {
     hint:
       offered.length > 1
         ? 'Name one of these types in Accept, or its format in the argument format.'
-        : 'Send Accept: application/json, or no Accept.',
+        : `Send Accept: ${types}, or no Accept.`,
   });
 }
 

@@ -30,6 +30,8 @@ export interface WrittenAnswer {
   /** The value of `Content-Type`. */
   readonly type: string;
   readonly provenance: Provenance | undefined;
+  /** Notes on the written form, in addition to those of the provenance. */
+  readonly notes?: readonly string[];
   /** Whether the answer is about a past moment. The age of such an answer does not grow. */
   readonly isReplay: boolean;
 }
@@ -43,17 +45,22 @@ const CHECKED_FROM = 16 * 1024;
 /** Makes an answer ready to be sent, and caches it. `isCacheable` is true if clients may cache the answer, which then has an entity tag. */
 export function cacheResponse(
   recording: Recording,
-  { view, body, type, provenance, isReplay }: WrittenAnswer,
+  { view, body, type, provenance, notes = [], isReplay }: WrittenAnswer,
   isCacheable: boolean,
   context: Context,
 ): CachedResponse {
   const hasTag = isCacheable && type !== PICTURE_TYPE;
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   // The entity tag depends on the body, the source, the moment of the data and the notes.
-  const etag = hasTag ? etagOf(body, JSON.stringify(origin)) : undefined;
+  const etag = hasTag ? etagOf(body, JSON.stringify([origin, notes])) : undefined;
   const provenanceNow = provenance && !isReplay ? aging(provenance, context) : () => provenance;
   const presentAt = (now: Provenance | undefined) => {
-    const all = { 'Content-Type': type, Vary: 'Accept', ...(now && provenanceHeaders(now)) };
+    const all = {
+      'Content-Type': type,
+      Vary: 'Accept',
+      ...(now && provenanceHeaders(now)),
+      ...notesHeader([...(now?.notes ?? []), ...notes]),
+    };
     if (etag === undefined) return { provenance: now, fields: fieldsOf(all), prepared: undefined };
     const prepared = prepareResponse(body, etag, { ...all, 'Cache-Control': CACHE_CONTROL });
     return { provenance: now, fields: prepared.fields, prepared };
@@ -115,8 +122,12 @@ export function provenanceHeaders({
     'X-Data-As-Of': as_of,
     'X-Data-Age': String(age_s),
     'X-Data-Stale': String(stale),
-    ...(notes.length > 0 && { 'X-Data-Notes': fieldOf(notes.join(' ')) }),
+    ...notesHeader(notes),
   };
+}
+
+function notesHeader(notes: readonly string[]): Record<string, string> | false {
+  return notes.length > 0 && { 'X-Data-Notes': fieldOf(notes.join(' ')) };
 }
 
 /** Maximum length of one header field. Proxies accept 4 to 8 KB for all header fields of a response. */

@@ -115,11 +115,11 @@ function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
 
 /**
  * Returns the query of a URL. Throws `ClientError` (400) if the query has a parameter that is not in `known`, because a misspelt parameter
- * without effect would give an answer that looks right.
+ * without effect would give an answer that looks right. `otherwise` is the hint of a route that takes no parameters.
  */
-export function strictQuery(url: string, known: readonly string[] = []): URLSearchParams {
+export function strictQuery(url: string, known: readonly string[] = [], otherwise?: string): URLSearchParams {
   const query = queryOf(url);
-  const error = unknownFields('invalid_parameter', new Set(query.keys()), known);
+  const error = unknownFields('invalid_parameter', new Set(query.keys()), known, otherwise);
   if (error) throw error;
   return query;
 }

@@ -143,9 +143,9 @@ export function streamPaths() {
         operationId: 'gex_stream',
         summary: 'Live GEX levels (SSE): the current levels, then an event for each new snapshot',
         description:
-          'The name of each event is gex. The data of an event is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
+          'The name of an event is gex, and with on that of the first is start. The data of an event is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
           'with regime, sign_margin_pct, flip_resolved, gross_gex_mil and provenance: the schema LevelsEvent. Ids increase. A client that reconnects within ' +
-          '24 hours with the id of its last event misses no event.',
+          '24 hours with the id of its last event gets all later events. Of the simulated market, only those of kept snapshots are stored.',
         parameters: [
           { name: 'ticker', in: 'path', required: true, schema: text('One or more tickers, separated by commas.') },
           {

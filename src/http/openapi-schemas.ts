@@ -103,7 +103,9 @@ function plainCopy(document: Json, copies: Map<object, unknown>) {
     const known = copies.get(value);
     if (known !== undefined) return known;
     const { name, ...keywords } = (value as { [DOCUMENTED]?: Documented })[DOCUMENTED] ?? {};
-    const given: Json = { ...value, ...keywords };
+    // Generators read an alternative without a type as any value.
+    const anyOf = keywords.anyOf?.map((each) => ({ type: (value as Json).type, ...each }));
+    const given: Json = { ...value, ...keywords, ...(anyOf && { anyOf }) };
     const copied: Record<string, unknown> = {};
     for (const key of Object.keys(given))
       if (given[key] !== undefined) copied[key] = isExample(key) ? given[key] : copy(given[key]);

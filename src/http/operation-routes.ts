@@ -56,9 +56,13 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
         if (loading) await loading;
         const caller = { request, account: account!.id, set };
         const accepted = formatFor(request);
+        const isPicture = accepted === 'image' || NAMED_FORMAT.exec(request.url)?.[1] === 'image';
         const args = () => ({
           ...(accepted === 'image' && { format: accepted }),
-          ...queryArguments(view, strictQuery(request.url, taken)),
+          ...queryArguments(
+            view,
+            strictQuery(request.url, isPicture ? taken.filter((name) => !SELECTING.includes(name)) : taken),
+          ),
           ...(params as object),
         });
         // The path and the query as the client has sent them hold all arguments. Only the format may come from a header field.
@@ -89,7 +93,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
   }
   const handle = async ({ request, account, set }: Omit<RouteContext, 'params'>) => {
     const isBinary = binary !== undefined && hasColumns(request);
-    const query = strictQuery(request.url, isBinary ? binary.parameters : []);
+    const query = strictQuery(request.url, isBinary ? binary.parameters : [], IN_BODY);
+    if (isBinary && !IS_BINARY_PATH.test(request.url)) acceptedFormat(request.headers.get('accept'), ['binary']);
     const caller = { request, account: account!.id, set };
     // If the server reads rejected bodies to their end, the scheduler rejects a request after the body was read. A body that was read as
     // one string takes less memory than the chunks in which it arrives.
@@ -145,6 +150,8 @@ function sendNow(view: View, args: unknown, context: Context, set: ResponseHead)
   if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
   return respondJson(set, body);
 }
+
+const IN_BODY = 'Send the arguments as fields of the body.';
 
 const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
@@ -319,7 +326,8 @@ function* written(view: View, args: unknown, context: Context, code: ClientError
   const shared = { provenance, isReplay: 'at' in echoes };
   if (picture) return { ...shared, picture };
   if (format !== 'json') {
-    return { ...shared, body: yield* writeTable(format, tableOf(view.output, body, provenance, selection), digits) };
+    const table = tableOf(view.output, body, provenance, selection);
+    return { ...shared, notes: table.notes, body: yield* writeTable(format, table, digits) };
   }
   yield { message: 'Writing the answer' };
   // The provenance in an extended answer is written when the answer is sent.
@@ -336,8 +344,11 @@ export function queryNames({ operation, input }: View): string[] {
 
 /** Returns the names of the arguments that the route of a picture takes from the query: none that choose a format or select from the answer. */
 export function pictureNames(view: View): string[] {
-  return queryNames(view).filter((name) => !['format', 'table', 'fields', 'digits'].includes(name));
+  return queryNames(view).filter((name) => name !== 'format' && !SELECTING.includes(name));
 }
+
+/** The arguments that select from an answer, which a picture does not have. */
+const SELECTING = ['table', 'fields', 'digits'];
 
 /** Returns the path of the picture of an operation's answer. */
 export function picturePath(path: string): string {
@@ -361,15 +372,19 @@ function queryArguments({ input }: View, query: URLSearchParams): Record<string,
       const given = query.getAll(name);
       if (schema?.type === 'array')
         return [name, given.flatMap((each) => each.split(',')).map((each) => valueIn(schema.items, each))];
-      return [name, given.length > 1 ? given : valueIn(schema, given[0]!)];
+      if (given.length > 1) throw invalidArgument(`/${name}`, 'must be given once');
+      return [name, valueIn(schema, given[0]!)];
     }),
   );
 }
 
 /** Converts a value of the query to a number or a text, as required by the schema of the value. */
 function valueIn(schema: TSchema | undefined, text: string): number | string {
-  return NUMERIC.has(schema?.type) && text.trim() !== '' ? Number(text) : text;
+  return NUMERIC.has(schema?.type) && DECIMAL.test(text) ? Number(text) : text;
 }
+
+/** Matches a decimal number. `Number` also reads other forms, such as `0x10`, whose meaning a caller may not expect. */
+const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 

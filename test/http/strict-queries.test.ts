@@ -110,6 +110,7 @@ describe('an unknown parameter', () => {
     ['/openapi.json?format=yaml', 'This route takes no query parameters.'],
     ['/api/v1/stream/gex/SPY?last-event-id=1', 'Did you mean last_event_id?'],
     ['/api/v1/auth/my-key?uid=1', 'Did you mean uuid?'],
+    ['/api/v1/nodes/gex/SPY/hedging?format=image&fields=moves', 'Parameters: moves, expiry, format, at.'],
   ])('%s: %s', async (path, hint) => {
     const { status, body } = await ask('GET', path);
     expect([status, body.code, body.hint]).toEqual([400, 'invalid_parameter', hint]);
@@ -134,6 +135,9 @@ describe('an unknown parameter', () => {
     ['POST', '/api/v1/tools/get_live_gex_nodes?at=2026-11-20&at=2026-11-21', '/at'],
     ['POST', '/api/v1/tools/calculate_kelly_sizing?at=2026-11-20', '/at'],
     ['POST', '/api/v1/physics/greeks/batch?units=raw', '/units'],
+    ['GET', '/api/v1/nodes/gex/SPY/strikes?weight=volume&weight=volume', '/weight'],
+    ['GET', '/api/v1/nodes/gex/SPY/strikes?rate=0x1', '/rate'],
+    ['GET', '/api/v1/screen?limit=1_0', '/limit'],
   ])('%s %s is refused at %s', async (method, path, pointer) => {
     const answer = await ask(method, path, method === 'POST' ? { ticker: 'SPY' } : undefined);
     expect(faultIn(answer)).toEqual([400, 'invalid_parameter', pointer]);

@@ -14,6 +14,7 @@ const tableOf = (...columns: AnswerTable['columns']): AnswerTable => ({
   columns,
   count: columns[0]!.cells.length,
   metadata: { spot_price: 1.5, notes: ['a "b"'], provenance: { as_of: 'now' } },
+  notes: [],
 });
 
 const KINDS = tableOf(

@@ -91,8 +91,12 @@ function columnsIn(answer: Record<string, unknown>, { name, columns }: TableForm
   }
   const valueIn = (row: unknown, column: string, i: number) =>
     (row as Record<string, TableCell>)[column] ?? (column === 'greeks_iv' ? beside[i] : null) ?? null;
+  // A column that no row of the answer has is not in the table.
+  const rows: readonly object[] = Array.isArray(node) ? node : [];
+  const has = (column: string) => rows.length === 0 || column === 'greeks_iv' || rows.some((row) => column in row);
+  const present = own.filter(({ name: column }) => has(column));
   return Object.fromEntries(
-    own.map(({ name: column }) => {
+    present.map(({ name: column }) => {
       if (Array.isArray(node)) return [column, node.map((row, i) => valueIn(row, column, i))];
       const found = (node as Record<string, unknown>)[column] as readonly TableCell[] | TableCell;
       return [column, Array.isArray(found) ? found : [found as TableCell]];
@@ -179,5 +183,53 @@ describe.each(TABLES)('%s, table %s', (_path, _name, address, selection, form) =
       expect([column, [...table.getChild(column)]]).toEqual([column, [...cells]]);
     for (const [key, value] of table.schema.metadata ?? [])
       if (key in answer) expect(JSON.parse(value)).toEqual(answer[key]);
+  });
+});
+
+describe('what a table does not show', () => {
+  const csvOf = async (path: string) => {
+    const response = await get(`${path}${path.includes('?') ? '&' : '?'}format=csv`);
+    const [header, ...rows] = csvIn(await response.text());
+    return { notes: decodeURIComponent(response.headers.get('x-data-notes') ?? ''), header: header!, rows };
+  };
+
+  test.each([
+    ['/api/v1/quotes/SPY?expiry=2026-12-04&limit=3', 3, / More rows follow, with cursor=SPY~\d+~3~\w+\.$/],
+    ['/api/v1/screen?limit=1', 1, / The table has 1 of \d+ rows\.$/],
+    ['/api/v1/flow/SPY/prints?limit=2', 2, / The table has 2 of \d+ rows\.$/],
+    ['/api/v1/nodes/gex/SPY/history?points=1', 1, / The table has 1 of 2 rows\.$/],
+    [
+      '/api/v1/levels/history?tickers=SPY&from=2020-01-01&to=2020-02-01',
+      0,
+      /^Tickers without levels, which have no rows: SPY\.$/,
+    ],
+    ['/api/v1/levels?at=2020-01-01', 0, /\w/],
+    ['/api/v1/changes?at=2020-01-01', 0, /^No levels of these tickers are stored up to this moment\./],
+  ])('%s: %d rows, and a note', async (path, count, note) => {
+    const { notes, rows } = await csvOf(path);
+    expect([rows.length, notes]).toEqual([count, expect.stringMatching(note)]);
+  });
+
+  test('a whole table has no note on its rows', async () => {
+    const { notes } = await csvOf('/api/v1/nodes/gex/SPY/strikes');
+    expect(notes).not.toMatch(/rows/);
+  });
+
+  test('a column that the answer does not have is in the table only if `fields` names it, or without rows', async () => {
+    const columns = async (path: string) => (await csvOf(path)).header;
+    expect(await columns('/api/v1/screen')).not.toContain('age_s');
+    expect(await columns('/api/v1/screen?where=age_s%3E0')).toContain('age_s');
+    expect(await columns('/api/v1/screen?fields=ticker,stale')).toEqual(['ticker', 'stale']);
+    const body = { put_call: 'C', spot: 100, strike: [100, 0], tte: 0.1, iv: 0.2, on_error: 'row' };
+    const batch = async (given: object) => {
+      const options = { body: given, headers: { Accept: 'text/csv' } };
+      const response = await service.request('POST', '/api/v1/physics/greeks/batch', options);
+      return csvIn(await response.text());
+    };
+    const [withStatus, first, second] = await batch(body);
+    const at = withStatus!.indexOf('status');
+    expect([first![at], second![at]]).toEqual(['ok', 'invalid_strike']);
+    const { on_error: _, ...plain } = { ...body, strike: [100, 90] };
+    expect((await batch(plain))[0]).not.toContain('status');
   });
 });

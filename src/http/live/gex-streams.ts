@@ -174,7 +174,7 @@ function kindsOf({ query }: GexStreamRequest): ReadonlySet<CrossingKind> | undef
     'on names an event that does not exist',
     '/on',
     `must be one or more of ${CROSSING_KINDS.join(', ')}, separated by commas`,
-    'Send GET /api/v1/stream/gex/SPY?on=flip_cross,wall_break, or leave on out for an event for each snapshot.',
+    `Send GET /api/v1/stream/gex/SPY?on=${CROSSING_KINDS.join(',')}, or leave on out for an event for each snapshot.`,
   );
 }
 

@@ -5,7 +5,7 @@ import { invalidField } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
 import { type Provenance, pickFields } from './operation.ts';
-import { COLUMN, CROSS, type Cross } from './wrapped-schemas.ts';
+import { COLUMN, CROSS, type Cross, TOTAL } from './wrapped-schemas.ts';
 
 /**
  * The tables in an answer. The schema of the answer defines them: its columns (`columnOf`), its lists of objects, and its matrices (`crossOf`)
@@ -42,6 +42,8 @@ export interface AnswerTable {
   readonly count: number;
   /** What the answer has besides its tables, and its provenance without the age. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** What the table itself does not show: rows that it lacks, and the notes of an answer without provenance. */
+  readonly notes: readonly string[];
 }
 
 /** The name of the table whose columns are keys of the answer itself. */
@@ -113,7 +115,8 @@ function listForm(
     cells: (holder) => {
       const rows = holder[key] as readonly Record<string, TableCell>[] | undefined;
       if (!rows) return undefined;
-      const columns = own.map((each) => [each.name, rows.map((row) => row[each.name] ?? null)] as const);
+      const present = own.filter(({ name }) => rows.length === 0 || rows.some((row) => name in row));
+      const columns = present.map(({ name }) => [name, rows.map((row) => row[name] ?? null)] as const);
       return { ...Object.fromEntries(columns), ...others.cells(holder) };
     },
   };
@@ -220,10 +223,31 @@ export function tableOf(
     if (!isRecord(holder) || !cells) continue;
     const count = Object.values(cells).find((each) => each)?.length ?? 0;
     const all = columnsOf(form, cells, count, { ticker: tickerOf(body), as_of: provenance?.as_of });
-    return { columns: selected(all, fields), count, metadata: metadataOf(forms, form, body, holder, provenance) };
+    // A column that the answer does not have, such as one that only an argument adds, is in the table only if `fields` names it.
+    const hasColumn = ({ name }: ColumnForm) =>
+      count === 0 ||
+      fields?.includes(name) ||
+      !form.columns.some((each) => each.name === name) ||
+      cells[name] !== undefined;
+    return {
+      columns: selected(all.filter(hasColumn), fields),
+      count,
+      metadata: metadataOf(forms, form, body, holder, provenance),
+      notes: [...rowNotes(schema, body, count), ...(provenance ? [] : ((body.notes ?? []) as readonly string[]))],
+    };
   }
   const others = forms.map(({ name }) => name).filter((name) => name !== table);
   throw invalidField('invalid_parameter', '/table', 'is not in the answer to these arguments', tablesHint(others));
+}
+
+/** Returns notes on rows that an answer leaves out. In a file of the table, nothing else tells of them. */
+function rowNotes({ properties }: TObject, body: Record<string, unknown>, rows: number): string[] {
+  const [total] = Object.keys(properties).filter((key) => TOTAL in properties[key]! && typeof body[key] === 'number');
+  const isPart = total !== undefined && (body[total] as number) > rows;
+  return [
+    ...(isPart ? [`The table has ${rows} of ${body[total]} rows.`] : []),
+    ...(typeof body.next_cursor === 'string' ? [`More rows follow, with cursor=${body.next_cursor}.`] : []),
+  ];
 }
 
 function tablesHint(others: readonly string[]): string {

@@ -37,11 +37,12 @@ export function unknownFields(
   code: ClientErrorCode,
   names: Iterable<string>,
   known: readonly string[],
+  otherwise = 'This route takes no query parameters.',
 ): ClientError | undefined {
   const unknown = [...names].filter((name) => !known.includes(name)).slice(0, FIELD_ERRORS_MAX);
   if (unknown.length === 0) return undefined;
   const fieldErrors = unknown.map((name) => ({ field: shownField(name), expected: NOT_A_FIELD }));
-  const list = known.length > 0 ? `Parameters: ${known.join(', ')}.` : 'This route takes no query parameters.';
+  const list = known.length > 0 ? `Parameters: ${known.join(', ')}.` : otherwise;
   return invalidFields(code, fieldErrors, meantBy(unknown, known) ?? list);
 }
 

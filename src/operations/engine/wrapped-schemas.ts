@@ -1,5 +1,5 @@
 import { Kind, type TProperties, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
-import { type Documented, documented, namedObject, objectOf } from './schemas.ts';
+import { count, type Documented, documented, namedObject, objectOf } from './schemas.ts';
 
 // Schemas that wrap another schema: a column with one value per row, a list, and a value that may be null.
 
@@ -7,6 +7,11 @@ import { type Documented, documented, namedObject, objectOf } from './schemas.ts
 export const COLUMN = Symbol('column');
 /** The key of a schema that marks it as a list of lists with one value per pair of rows. Its value is a `Cross`. JSON omits it. */
 export const CROSS = Symbol('cross');
+
+/** The key of a schema that marks it as the number of rows of which the answer has some. JSON omits it. */
+export const TOTAL = Symbol('total');
+/** Returns the schema of the number of rows of which the answer has some. */
+export const totalCount = (description: string) => ({ ...count(description), [TOTAL]: true });
 
 /** The columns of the outer and of the inner lists, as keys of the same object, and the name of the value in a table. */
 export interface Cross {

@@ -14,6 +14,7 @@ import {
   nullableColumn,
   numberColumn,
   textColumn,
+  totalCount,
   wordColumn,
 } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
@@ -36,7 +37,7 @@ export const getSignedPrints = defineOperation({
   full: objectOf({
     ticker: textField('Underlying symbol.'),
     count: count('Rows of each column.'),
-    of: count('Prints in the window that reach min_premium.'),
+    of: totalCount('Prints in the window that reach min_premium.'),
     at: momentColumn('Time of the trade, ISO 8601.'),
     root: textColumn('OSI root.'),
     expiry: dateColumn('YYYY-MM-DD'),

@@ -85,7 +85,11 @@ export const getDayChanges = defineOperation({
         else withoutData.push(part[i]!);
       }
     });
-    const notes = [...dueNotes(names, context), ...pastNotes(rows[0]?.levels.simulated ?? false, context)];
+    const notes = [
+      ...(rows.length === 0 ? ['No levels of these tickers are stored up to this moment.'] : []),
+      ...dueNotes(names, context),
+      ...pastNotes(rows[0]?.levels.simulated ?? false, context),
+    ];
     const result = {
       ...columnsOf(rows),
       without_data: request.tickers ? withoutData.map(shownTicker) : [],

@@ -18,6 +18,7 @@ import {
   numberColumn,
   numberOrNull,
   textList,
+  totalCount,
 } from '../engine/wrapped-schemas.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
@@ -83,7 +84,7 @@ export const getGexHistory = defineOperation({
     ticker: textField('Underlying symbol.'),
     per: wordField(['snapshot', 'day'], 'snapshot or day: the argument per.'),
     count: count('Rows of each column.'),
-    downsampled_from: Type.Optional(count('Rows in the range. Present if the answer has fewer rows.')),
+    downsampled_from: Type.Optional(totalCount('Rows in the range. Present if the answer has fewer rows.')),
     ...levelColumns,
     iv_rank: numberOrNull(
       'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',

@@ -10,9 +10,9 @@ import { insteadOf } from '../../market/ticker-errors.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { PAGE_MAX } from '../engine/pages.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
-import { count, defaulted, objectOf, oneOf } from '../engine/schemas.ts';
+import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
-import { textList } from '../engine/wrapped-schemas.ts';
+import { textList, totalCount } from '../engine/wrapped-schemas.ts';
 import { FIRM_MARGIN_PCT } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
@@ -84,7 +84,7 @@ export const screenTickers = defineOperation({
         'net_over_gross_pct, iv_rank. net_gex_mil: million dollars per 1 % move. atm_iv_30d: decimal per year. regime. age_s: seconds ' +
         '(over REST: as_of), stale if old. whipsaw_risk_index: 0 to 100, only if named in where or sort_by.',
     }),
-    matched: count('Tickers that meet the conditions.'),
+    matched: totalCount('Tickers that meet the conditions.'),
     without_data: textList('Requested tickers without stored levels.'),
     notes: Type.Optional(textList('Caveats of an answer without provenance, because no ticker has data.')),
   }),
