@@ -95,7 +95,7 @@ describe('options', () => {
     ['rate=high', '/rate must be a finite number'],
     ['rate=', '/rate must be a finite number'],
     ['rate=4', '/rate must be a finite number, at least -1 and at most 1'],
-    ['gamma=feed&gamma=recomputed', '/gamma must be one of'],
+    ['gamma=feed&gamma=recomputed', '/gamma must be given once'],
     ['expiries=soon', '/expiries must'],
     ['expiries=2026-02-30', '/expiries must be all, 0dte, a date'],
     ['wieght=volume', '/wieght is not a field of this request'],

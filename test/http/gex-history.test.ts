@@ -60,7 +60,7 @@ test.each([
   ['SPY/history?points=many', 'invalid_parameter', '/points must be an integer, at least 1 and at most 5000'],
   ['SPY/history?points=', 'invalid_parameter', '/points must be an integer'],
   ['SPY/history?per=week', 'invalid_parameter', '/per must be one of "snapshot", "day"'],
-  ['SPY/history?per=day&per=day', 'invalid_parameter', '/per must be one of'],
+  ['SPY/history?per=day&per=day', 'invalid_parameter', '/per must be given once'],
   ['SPY/history?form=2026-02-02', 'invalid_parameter', '/form is not a field of this request'],
   ['ZZZZ/history', 'unknown_ticker', 'not in the universe'],
 ])('%s is refused', async (path, code, message) => {
