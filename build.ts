@@ -16,9 +16,12 @@ import { minify } from 'terser';
 import { clientConfigs } from './scripts/client-configs.ts';
 import { FIGURE_TEXTS } from './scripts/figure-texts.ts';
 import { METHODS_FILES, methodsPage } from './scripts/methods-page.ts';
+import { withConstantsInMemory } from './scripts/portable-kernels.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
+/** The assembler of the library with which the compiler of the kernels makes its code. */
+const WASM_AS = 'node_modules/binaryen/bin/wasm-as';
 /** The page of the documentation from which the terminal takes the configurations of clients, so that it cannot differ from it. */
 const CLIENTS = 'docs/clients.md';
 /** The notices of libraries whose packages have no licence file. */
@@ -81,6 +84,7 @@ async function kernels(): Promise<void> {
   const digest = digestOf([
     'asconfig.json',
     'build.ts',
+    'scripts/portable-kernels.ts',
     'package.json',
     'node_modules/assemblyscript/package.json',
     'docs/kernels.md',
@@ -93,15 +97,15 @@ async function kernels(): Promise<void> {
   // Built in a temporary folder and then renamed, so that another build or a server sees the old file or the new one, never a partial file.
   const aside = mkdtempSync(join(ROOT, 'build/kernels-'));
   try {
-    const compiler = Bun.spawn(
-      [process.execPath, ASC, '--config', 'asconfig.json', '--outFile', join(aside, 'kernels.wasm')],
-      { cwd: ROOT, stderr: 'pipe' },
-    );
-    if ((await compiler.exited) !== 0) fail(`assembly/ does not compile\n${await compiler.stderr.text()}`);
+    const textFile = join(aside, 'kernels.wat');
+    await runTool([ASC, '--config', 'asconfig.json', '--outFile', join(aside, 'kernels.wasm'), '--textFile', textFile]);
+    writeFileSync(textFile, withConstantsInMemory(readFileSync(textFile, 'utf8')));
+    const portable = join(aside, 'portable.wasm');
+    await runTool([WASM_AS, textFile, '-o', portable, '--all-features']);
     const [types, wasm] = outputs.map((output) => join(aside, basename(output)));
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    const code = Buffer.concat([readFileSync(wasm!), customSection('version', version)]);
-    writeFileSync(wasm!, code);
+    const versioned = (file: string) => Buffer.concat([readFileSync(file), customSection('version', version)]);
+    writeFileSync(wasm!, versioned(wasm!));
     const declared = readFileSync(types!, 'utf8');
     if (!INSTANTIATE.test(declared)) fail('the types of the kernels have another form');
     writeFileSync(
@@ -115,7 +119,7 @@ async function kernels(): Promise<void> {
       'kernels.js': readFileSync(join(ROOT, 'assembly/package/kernels.js')),
       'kernels.d.ts': readFileSync(join(ROOT, 'assembly/package/kernels.d.ts')),
       'exports.d.ts': readFileSync(types!),
-      'kernels.wasm': code,
+      'kernels.wasm': versioned(portable),
       'package.json': `${JSON.stringify({ ...own, version }, null, 2)}\n`,
       'README.md': readFileSync(join(ROOT, 'docs/kernels.md')),
       LICENSE: readFileSync(join(ROOT, 'LICENSE')),
@@ -131,6 +135,12 @@ async function kernels(): Promise<void> {
     rmSync(aside, { recursive: true });
   }
   report('kernels compiled', started);
+}
+
+/** Runs a tool of a package with Bun. Ends the build with the output of the tool if it fails. */
+async function runTool(command: readonly string[]): Promise<void> {
+  const tool = Bun.spawn([process.execPath, ...command], { cwd: ROOT, stderr: 'pipe' });
+  if ((await tool.exited) !== 0) fail(`assembly/ does not compile\n${await tool.stderr.text()}`);
 }
 
 /**

@@ -184,12 +184,12 @@ describe.each(ENGINES.map((engine) => [engine.join(' '), engine] as const))('%s'
   );
 
   testWithProgram(engine[0]!)(
-    'does not take four times as long as Bun',
+    'does not take much longer than Bun',
     () => {
-      // Without the short functions in place of their calls, Node 20 takes five times as long as Bun.
+      // With calls of the short functions, Node 20 takes five times as long as Bun, and with constants in the code, 1.5 times.
       const [bun, node] = [resultsOf([process.execPath], 15), resultsOf(engine, 15)];
       const ratios = Object.entries(bun.ns!).map(([kernel, ns]) => [kernel, node.ns![kernel]! / ns] as const);
-      expect(ratios.filter(([, ratio]) => !(ratio < 3))).toEqual([]);
+      expect(ratios.filter(([, ratio]) => !(ratio < (IS_FULL ? 1.5 : 2)))).toEqual([]);
     },
     300_000,
   );
