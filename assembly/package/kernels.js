@@ -39,13 +39,11 @@ export async function loadKernels(source = new URL('./kernels.wasm', import.meta
   const [version] = WebAssembly.Module.customSections(module, 'version').map((text) => new TextDecoder().decode(text));
 
   const run = ({ kernel, inputs, first, outputs }, given) => {
-    const arrays = inputs.map((name) => given[name]).filter((column) => typeof column !== 'number');
-    const count = arrays[0]?.length ?? 1;
+    const count = inputs.map((name) => given[name]).find(isColumn)?.length ?? 1;
     for (const name of inputs) {
       const column = given[name];
-      if (typeof column === 'number' || column?.length === count) continue;
-      if (column === undefined) throw new RangeError(`${name} is missing`);
-      throw new RangeError(`${name} must be a number or an array of ${count} numbers`);
+      if (typeof column === 'number' || (isColumn(column) && column.length === count)) continue;
+      throw new RangeError(`${name} ${column === undefined ? 'is missing' : `must be a number or ${count} numbers`}`);
     }
     const results = outputs.map(() => new Float64Array(count));
     for (let from = 0; from < count; from += rows) {
@@ -65,6 +63,9 @@ export async function loadKernels(source = new URL('./kernels.wasm', import.meta
   const functions = Object.entries(FUNCTIONS).map(([name, layout]) => [name, (given) => run(layout, given)]);
   return { version, exports, memory, block, ...Object.fromEntries(functions) };
 }
+
+const isColumn = (value) =>
+  value instanceof Float64Array || (Array.isArray(value) && value.every((each) => typeof each === 'number'));
 
 /** Returns the bytes of a file or of an address. Node cannot fetch a file. */
 async function bytesOf(url) {

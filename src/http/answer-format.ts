@@ -26,7 +26,9 @@ export function contentType(format: AnswerFormat): string {
 
 /** Returns the formats in which the answers of a view are offered. */
 export function formatsOf({ operation, output, answers }: View): readonly AnswerFormat[] {
-  const hasTables = answers !== undefined && tableForms(output).length > 0;
+  const { rest } = operation;
+  const hasRows = rest?.method === 'GET' || rest?.bodyBytesMax !== undefined;
+  const hasTables = answers !== undefined && hasRows && tableForms(output).length > 0;
   return ['json', ...(hasTables ? TABLE_FORMATS : []), ...(operation.picture ? ['image' as const] : [])];
 }
 
@@ -34,8 +36,8 @@ export function formatsOf({ operation, output, answers }: View): readonly Answer
  * Returns the field of an OpenAPI operation that names the tables of its answers, with their columns. The media types of tables are not among
  * those of the answer, because the generators of clients would then give every answer the type "this object or a text".
  */
-export function tablesOf({ output, answers }: View) {
-  const forms = answers ? tableForms(output) : [];
+export function tablesOf(view: View) {
+  const forms = formatsOf(view).includes('csv') ? tableForms(view.output) : [];
   const columns = Object.fromEntries(forms.map((form) => [form.name, form.columns.map(({ name }) => name)]));
   const formats = Object.fromEntries(TABLE_FORMATS.map((format) => [format, MEDIA_TYPES[format]]));
   return forms.length > 0 && { 'x-tables': { formats, columns } };

@@ -15,7 +15,7 @@ function* addJson(text: ByteText, value: object, digits: number, meter: StepMete
   if (isColumn(value)) {
     if (meter.beginsNextStep(value.length)) yield { message: 'Writing the answer' };
     text.add('[');
-    if (!text.addNumbers(value, digits)) text.add(JSON.stringify(value).slice(1, -1));
+    if (!text.addNumbers(value, digits)) addMixed(text, value as readonly unknown[], digits);
     text.add(']');
     return;
   }
@@ -31,6 +31,18 @@ function* addJson(text: ByteText, value: object, digits: number, meter: StepMete
     else text.add(JSON.stringify(each));
   }
   text.add(isList ? ']' : '}');
+}
+
+/** Writes a list that has not only numbers. Each number is rounded as it is in a list of numbers. */
+function addMixed(text: ByteText, values: readonly unknown[], digits: number): void {
+  if (!values.some((each) => typeof each === 'number')) {
+    text.add(JSON.stringify(values).slice(1, -1));
+    return;
+  }
+  for (const [i, each] of values.entries()) {
+    if (i > 0) text.add(',');
+    if (typeof each !== 'number' || !text.addNumbers([each], digits)) text.add(JSON.stringify(each));
+  }
 }
 
 /** Returns the number of texts, numbers and other plain values in a JSON value. */

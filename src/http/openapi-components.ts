@@ -33,6 +33,7 @@ const HEADERS = {
   'RateLimit-Policy': text('Tokens of a full quota and its window, seconds. Absent if the service has no rate limit.'),
   'Retry-After': { description: 'Seconds until the same request may succeed.', schema: { type: 'integer' } },
   'WWW-Authenticate': text('How to send a key.'),
+  'Accept-Encoding': text('The codings that the body of a request may have.'),
   ETag: text('Tag of the answer, for If-None-Match. It stays the same while only the age of the data changes.'),
   'Cache-Control': text('private, no-cache, or no-cache: caches ask with If-None-Match on each use.'),
   Vary: text('Request header fields on which the answer depends: Accept, and Accept-Encoding if it may be compressed.'),
@@ -134,7 +135,9 @@ function problemResponse(status: Status) {
   );
   const names: Header[] = ['X-Request-Id'];
   if (status === 401) names.push('WWW-Authenticate');
-  if (status === 429) names.push(...OF_ACCOUNT);
+  if (status === 415) names.push('Accept-Encoding');
+  // The other two are answers to requests without a valid key.
+  if (status !== 401 && status !== 403) names.push(...OF_ACCOUNT);
   if (status === 429 || status === 503) names.push('Retry-After');
   return {
     description: `Error codes: ${codes.join(', ')}.`,

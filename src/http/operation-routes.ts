@@ -93,7 +93,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
   }
   const handle = async ({ request, account, set }: Omit<RouteContext, 'params'>) => {
     const isBinary = binary !== undefined && hasColumns(request);
-    const query = strictQuery(request.url, isBinary ? binary.parameters : [], IN_BODY);
+    const query = strictQuery(request.url, isBinary ? binary.parameters : ['format'], IN_BODY);
     if (isBinary && !IS_BINARY_PATH.test(request.url)) acceptedFormat(request.headers.get('accept'), ['binary']);
     const caller = { request, account: account!.id, set };
     // If the server reads rejected bodies to their end, the scheduler rejects a request after the body was read. A body that was read as
@@ -114,7 +114,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
         const send = (columns: Uint8Array) => respondCounted(budget, caller, columns, BINARY_FIELDS);
         return await compute(deps, operation, caller, binary.compute(bytes, options), send, counted?.bytes);
       }
-      const format = acceptedFormat(request.headers.get('accept'), formats);
+      const format = namedFormat(query, formats) ?? acceptedFormat(request.headers.get('accept'), formats);
       const bytes = new Uint8Array(await readBytes(request, bodyBytesMax));
       releaseIfSmall(bytes.length);
       const send = async (written: Uint8Array | string | AnswerTable, run: RunSteps) =>
@@ -170,7 +170,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     const query = strictQuery(request.url, tool.ofMarket ? ['extended', 'at'] : ['extended']);
     const view = isExtended(query) ? extendedView(tool) : plainToolView(tool);
     const caller = { request, account: account!.id, set };
-    acceptedFormat(request.headers.get('accept'), tool.picture ? ['json', 'image'] : ['json']);
+    const accepted = acceptedFormat(request.headers.get('accept'), tool.picture ? ['json', 'image'] : ['json']);
     const [args, at] = [await readJson(request, { budget, account: caller.account }), onlyValue(query, 'at')];
     // A tool that reads no market data takes only a few microseconds, so it does not need the scheduler.
     if (!tool.ofMarket) return sendNow(view, args, context, set);
@@ -178,7 +178,8 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     if (at !== null) contextAt(context, at);
     if (at !== null && isRecord(args) && 'at' in args)
       throw invalidArgument('/at', 'must be in the query or among the arguments, not in both');
-    const dated = at !== null && isRecord(args) ? { ...args, at } : args;
+    const wished = isRecord(args) && accepted === 'image' ? { format: accepted, ...args } : args;
+    const dated = at !== null && isRecord(wished) ? { ...wished, at } : wished;
     const ofArguments = keyOfArguments(dated);
     const key = ofArguments && `POST ${view.answers ? 'tool' : 'extended'} ${tool.name} ${ofArguments}`;
     return answer(deps, caller, view, () => dated, { key, code: 'invalid_body', isCacheable: false });
@@ -271,6 +272,17 @@ function acceptedBy({ url, headers }: Request, offered: readonly AnswerFormat[])
   return undefined;
 }
 
+/**
+ * Returns the format that the query of a route of columns names, if any. Throws `ClientError`: 406 if the route does not offer the format,
+ * and 400 for any other text.
+ */
+function namedFormat(query: URLSearchParams, offered: readonly AnswerFormat[]): AnswerFormat | undefined {
+  const named = onlyValue(query, 'format');
+  const format = offered.find((each) => each === named);
+  if (named !== null && format === undefined) throw invalidArgument('/format', `must be one of ${offered.join(', ')}`);
+  return format;
+}
+
 const NAMED_FORMAT = /[?&]format=([^&#]*)/;
 
 /** Number of bytes of JSON that the server can parse in about 5 ms. */
@@ -305,7 +317,7 @@ function answer(
   if (cached) return sendResponse(cached, budget, caller, true);
   const recording = answers.record(key, view.operation.ofNow && MOMENT_MS);
   const given = args();
-  const format = accepted ?? tableFormatIn(given) ?? 'json';
+  const format = tableFormatIn(given) ?? accepted ?? 'json';
   const steps = written(view, given, recording.context, code, format);
   return compute(deps, view.operation, caller, steps, async (given, run) => {
     const isPicture = 'picture' in given;
@@ -322,11 +334,12 @@ function tableFormatIn(args: unknown): TableFormat | undefined {
 
 /** Computes an answer, and writes it as text, takes a table from it, or draws it as SVG text. */
 function* written(view: View, args: unknown, context: Context, code: ClientErrorCode, format: AnswerFormat) {
-  const { body, provenance, picture, echoes, digits, selection } = yield* perform(view, args, context, code);
+  const { body, options, provenance, picture, echoes, digits, selection } = yield* perform(view, args, context, code);
   const shared = { provenance, isReplay: 'at' in echoes };
   if (picture) return { ...shared, picture };
   if (format !== 'json') {
-    const table = tableOf(view.output, body, provenance, selection);
+    // The answers of the API contract do not state the options of the request, but a file of a table must.
+    const table = tableOf(view.output, { ...body, ...(options && { options }) }, provenance, selection);
     return { ...shared, notes: table.notes, body: yield* writeTable(format, table, digits) };
   }
   yield { message: 'Writing the answer' };

@@ -158,6 +158,35 @@ describe('a format that is not offered', () => {
     expect(detail).toStartWith(`This route offers only: ${offered}`);
   });
 
+  test('the routes of columns take the format in the query, and a tool draws what Accept asks', async () => {
+    const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+      service.request('POST', path, { body, headers });
+    const options = { put_call: 'C', price: [4.2, 2.9], spot: 100, strike: [100, 105], tte: 0.25 };
+    expect(typeOf(await post('/api/v1/physics/iv?format=csv', options))).toStartWith('text/csv');
+    const unknown = await post('/api/v1/physics/iv?format=xml', options);
+    expect([unknown.status, ((await unknown.json()) as { errors: unknown }).errors]).toEqual([
+      400,
+      [{ pointer: '/format', detail: 'must be one of json, columns, csv, parquet, arrow' }],
+    ]);
+    const tool = '/api/v1/tools/get_hedging_profile';
+    expect(typeOf(await post(tool, { ticker: 'SPY' }, { Accept: 'image/png' }))).toBe('image/png');
+    expect(typeOf(await post(tool, { ticker: 'SPY', format: 'table' }, { Accept: 'image/png' }))).toStartWith(
+      'application/json',
+    );
+    expect(typeOf(await ask(`${STRIKES}?f%6Frmat=csv`))).toStartWith('text/csv');
+  });
+
+  test('binary columns are refused to a client that does not accept them, except at their own path', async () => {
+    const raw = new Blob([Float64Array.of(1, 100, 100, 0.25, 0.2, 0, 0)]).stream();
+    const headers = { Accept: 'text/csv', 'Content-Type': 'application/octet-stream' };
+    const send = (path: string) => service.request('POST', path, { raw, headers });
+    const refused = await send('/api/v1/physics/greeks/batch');
+    expect([refused.status, ((await refused.json()) as { detail: string }).detail]).toEqual([
+      406,
+      'This route offers only: application/octet-stream',
+    ]);
+  });
+
   test.each([
     ['xml', 'must be one of "json", "columns", "csv", "parquet", "arrow"'],
     ['csv&format=csv', 'must be given once'],

@@ -123,3 +123,19 @@ test('a large table is written in many steps, so that other requests can run bet
     expect([write.name, count >= 20]).toEqual([write.name, true]);
   }
 });
+
+test('a row of one absent cell is no empty line, which readers skip', () => {
+  const table = tableOf(column('number', 'number', [1, null, 2]));
+  expect(runToCompletion(writeCsv(table))).toBe('number\r\n1\r\n""\r\n2\r\n');
+});
+
+test('a number of a column with texts has as many digits as in other columns', () => {
+  const table = tableOf(
+    column('mixed', 'mixed', ['2026-12-18', 1 / 3, 310.38682419903796]),
+    column('text', 'text', ['a', 'b', 'c']),
+  );
+  expect(runToCompletion(writeCsv(table, 10))).toBe(
+    'mixed,text\r\n2026-12-18,a\r\n0.3333333333,b\r\n310.3868242,c\r\n',
+  );
+  expect(runToCompletion(writeColumnsJson(table, 10))).toContain('"mixed":["2026-12-18",0.3333333333,310.3868242]');
+});

@@ -46,9 +46,9 @@ describe('the loader', () => {
     const options = { callPut: [1, -1], spot: 100, strike: [105, 95], tte: 0, iv: 0.2, rate: 0.04, dividend: 0 };
     expect([...loaded.greeks(options).price]).toEqual([0, 0]);
     expect([...loaded.greeks({ ...options, callPut: -1, strike: 105 }).price]).toEqual([5]);
-    expect(() => loaded.greeks({ ...options, spot: [1, 2, 3] })).toThrow(
-      'spot must be a number or an array of 2 numbers',
-    );
+    expect(() => loaded.greeks({ ...options, spot: [1, 2, 3] })).toThrow('spot must be a number or 2 numbers');
+    for (const iv of ['0.2', ['0.2', '0.3'], [0.2, null]])
+      expect(() => loaded.greeks({ ...options, iv } as never)).toThrow('iv must be a number or 2 numbers');
     const { iv: _, ...without } = options;
     expect(() => loaded.greeks(without as never)).toThrow('iv is missing');
   });

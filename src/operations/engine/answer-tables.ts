@@ -232,7 +232,7 @@ export function tableOf(
     return {
       columns: selected(all.filter(hasColumn), fields),
       count,
-      metadata: metadataOf(forms, form, body, holder, provenance),
+      metadata: metadataOf(forms, body, provenance),
       notes: [...rowNotes(schema, body, count), ...(provenance ? [] : ((body.notes ?? []) as readonly string[]))],
     };
   }
@@ -319,22 +319,32 @@ function assertFields(fields: readonly string[], known: readonly string[], meant
 /** Maximum length of an unknown field's name in an error, characters. */
 const FIELD_MAX = 40;
 
-/** Returns what the answer has besides its tables, what the object of the table has besides its lists, and the provenance. */
+/** Returns what the answer has besides its tables, and the provenance without the age. */
 function metadataOf(
   forms: readonly TableForm[],
-  { path, keys }: TableForm,
   body: Record<string, unknown>,
-  holder: Record<string, unknown>,
   provenance: Provenance | undefined,
 ): Record<string, unknown> {
-  const ofTables = new Set(forms.flatMap((form) => form.path[0] ?? form.keys));
-  const own = Object.entries(holder).filter(
-    ([key, value]) => path.length > 0 && !keys.includes(key) && (typeof value !== 'object' || value === null),
-  );
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? {};
-  return {
-    ...Object.fromEntries(Object.entries(body).filter(([key]) => !ofTables.has(key))),
-    ...Object.fromEntries(own),
-    ...(provenance && { provenance: origin }),
-  };
+  return { ...withoutTables(forms, body), ...(provenance && { provenance: origin }) };
+}
+
+/** Returns an object without the keys of its tables, and without objects that have tables alone. `path` has the keys to the object. */
+function withoutTables(
+  forms: readonly TableForm[],
+  holder: Record<string, unknown>,
+  path: readonly string[] = [],
+): Record<string, unknown> {
+  const at = path.join('.');
+  const ofTables = new Set(forms.filter((form) => form.path.join('.') === at).flatMap(({ keys }) => keys));
+  const others: Record<string, unknown> = {};
+  for (const [key, each] of Object.entries(holder)) {
+    if (ofTables.has(key)) continue;
+    const inner = [...path, key];
+    const hasTables =
+      isRecord(each) && forms.some((form) => form.path.slice(0, inner.length).join('.') === inner.join('.'));
+    const kept = hasTables ? withoutTables(forms, each, inner) : each;
+    if (!hasTables || Object.keys(kept as object).length > 0) others[key] = kept;
+  }
+  return others;
 }

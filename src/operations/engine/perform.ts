@@ -37,6 +37,8 @@ export interface View {
 
 export interface Performed {
   readonly body: Record<string, unknown>;
+  /** The options of an analysis that differ from the defaults. */
+  readonly options?: Readonly<Record<string, unknown>>;
   /** The values of the view's `echoes`. */
   readonly echoes: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
@@ -161,7 +163,8 @@ const FORMATS =
 
 const fields = Type.Optional(
   Type.Array(Type.String({ maxLength: 64 }), {
-    description: 'Fields of the answer or, in a table format, columns of the table. By default, all.',
+    description:
+      'Fields of the answer or, in a table format, columns of the table. By default, all. JSON has these fields alone, without the others of its schema.',
     ...{ minItems: 1, maxItems: 100 },
   }),
 );
@@ -207,10 +210,10 @@ export function* perform(
       : operation.run(valid, context, isWanted),
   );
   const provenance = origin && withNameNote(origin, valid, context);
-  const options = states.includes('options') && operation.ofMarket ? optionsIn(input, valid) : undefined;
+  const options = operation.ofMarket ? optionsIn(input, valid) : undefined;
   const stated = {
     ...(states.includes('as_of') && { as_of: provenance?.as_of ?? null }),
-    ...(options && { options }),
+    ...(states.includes('options') && options && { options }),
   };
   const body = answers
     ? { ...stated, ...pickFields(result, answers) }
@@ -220,6 +223,7 @@ export function* perform(
   const moment = typeof valid.at === 'string' && { at: valid.at };
   const performed = {
     body,
+    ...(options && { options }),
     echoes: { ...pickFields(result, echoes), ...moment },
     provenance,
     ...(digits !== undefined && { digits: digits as number }),

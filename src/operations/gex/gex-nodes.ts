@@ -5,6 +5,7 @@ import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import type { Walls } from '../../analytics/exposure/walls.ts';
 import { shownName } from '../../core/clean-text.ts';
+import { invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
@@ -12,7 +13,7 @@ import { answerSchema, type Context, defineOperation, ORIGIN, type Provenance } 
 import { namedObject, number, objectOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullable, numberOrNull, textList } from '../engine/wrapped-schemas.ts';
-import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { type ChainInput, chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
@@ -92,6 +93,9 @@ export const getLiveGexNodes = defineOperation({
     isContract: true,
   },
   *run(input, context, isWanted) {
+    const { expiries = 'all' } = input as Partial<ChainInput>;
+    if (input.expiry && expiries !== 'all')
+      throw invalidArgument('/expiry', 'must not be combined with expiries, which selects expiries too');
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
     // Variants are computed only for the extended answer, because the default answers of the tool and the route have no variants.

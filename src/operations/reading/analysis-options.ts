@@ -55,7 +55,7 @@ export const chainInput = objectOf({
   ),
 });
 
-type ChainInput = Static<typeof chainInput>;
+export type ChainInput = Static<typeof chainInput>;
 
 /**
  * Prepares a ticker's newest chain with a request's options. Throws `ClientError` if there is no chain, no matching contract or no open
