@@ -5,7 +5,7 @@ import { volatilityBands } from '../../analytics/chain/volatility-band.ts';
 import { dividendsBefore } from '../../analytics/exposure/day-ahead.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
-import { type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
+import { expectedAbsShares, type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
 import type { Step, Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -35,7 +35,9 @@ const node = {
   put_call: putCall,
   expiry_date: dateField('Expiry, YYYY-MM-DD.'),
   Dealer_Share_Exposure: integerField('Shares that dealers must trade per +1 % move: + buys, - sells.'),
-  Delta_Flux_j: number('Shares that dealers are expected to trade over the coming calendar day: + buys, - sells.'),
+  Delta_Flux_j: number(
+    'Shares that dealers trade over the coming calendar day, or until an earlier settlement, if the forward stays the same: + buys, - sells.',
+  ),
 };
 
 export const detectLethalNodes = defineOperation({
@@ -72,8 +74,15 @@ export const detectLethalNodes = defineOperation({
       gamma: number('Change of delta per 1.00 of spot.'),
       delta: number('Delta, per 1.00 of spot.'),
       delta_after_a_day: number(
-        'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot: along the forward, and in the last day ' +
-          'before settlement over the prices that spot may reach.',
+        'Delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot, if the forward stays the same.',
+      ),
+      drift_shares: numberOrNull(
+        'Delta_Flux_j, one decimal; null if the strike is open: within one standard deviation of the forward, over the part of the coming day ' +
+          'that is in the last day before settlement. Delta_Flux_j is then that of one scenario: the price stays at the forward.',
+      ),
+      expected_abs_shares: numberOrNull(
+        'Shares that dealers are expected to trade in either direction over the coming calendar day, or until an earlier settlement, one ' +
+          'decimal: the mean absolute change of delta, if the forward moves with the volatility of the contract; null if that is unknown.',
       ),
       forward: number('Forward price of the series, dollars.'),
       rate: number('Discount rate, continuous, decimal per year.'),
@@ -86,7 +95,7 @@ export const detectLethalNodes = defineOperation({
       ),
       gex: number('Gamma exposure, dollars per 1 % move.'),
       strike_shares: number(
-        'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
+        'Shares that dealers must trade per +1 % move because of all contracts of the strike, rounded: + buys, - sells.',
       ),
     }),
     dividends: namedList('CashDividend', 'Known cash dividends up to the last settlement of these nodes, by date.', {
@@ -153,7 +162,7 @@ export const detectLethalNodes = defineOperation({
           root,
           dealer_contracts: inputs.position,
           multiplier: inputs.multiplier,
-          tte: inputs.tte,
+          tte: Number(inputs.tte.toFixed(12)),
           iv: inputs.iv,
           iv_band: finiteOrNull(Number(((bands.ask[i]! - bands.bid[i]!) / 2).toFixed(6))),
           gamma: inputs.gamma,
@@ -161,10 +170,12 @@ export const detectLethalNodes = defineOperation({
           delta_after_a_day: inputs.deltaAfter,
           forward: inputs.forward,
           rate: inputs.rate,
-          hedge_yield: inputs.hedgeYield,
+          drift_shares: roundedOrNull(nodes[i]!.driftShares, 1),
+          expected_abs_shares: roundedOrNull(expectedAbsShares(nodes[i]!), 1),
+          hedge_yield: Number(inputs.hedgeYield.toFixed(9)),
           ends_in_the_money: inTheMoney[i] ?? null,
           gex: gexOf(inputs),
-          strike_shares: -strikeGex[i]! / chain.spot,
+          strike_shares: Math.round(-strikeGex[i]! / chain.spot),
         })),
         dividends: knownDividends(prepared, nodes),
         gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
@@ -173,6 +184,7 @@ export const detectLethalNodes = defineOperation({
       provenance: provenanceOf(chain, context, [
         ...settledSince(nodes, context),
         ...rootCaveats(nodes),
+        ...pinNotes(nodes),
         ...(hasMore && !isPaged
           ? [`top_nodes has ${count} of ${hedgedCount(prepared)} contracts. limit gives pages of all.`]
           : []),
@@ -180,6 +192,11 @@ export const detectLethalNodes = defineOperation({
     };
   },
 });
+
+/** Returns a figure with few decimals, because a hundred nodes with all digits are too long an answer for a model. */
+function roundedOrNull(figure: number | null, decimals: number): number | null {
+  return figure === null ? null : Number(figure.toFixed(decimals));
+}
 
 /** Returns the number of contracts that `hedgingNodes` ranks. */
 function hedgedCount({ gamma, position }: PreparedChain): number {
@@ -214,6 +231,17 @@ function knownDividends({ chain, options }: PreparedChain, nodes: readonly Hedgi
     status: each.status,
     within_a_day: ofNextDay.includes(each),
   }));
+}
+
+/** Returns a note if `Delta_Flux_j` of some nodes is that of a scenario. Otherwise returns an empty list. */
+function pinNotes(nodes: readonly HedgingNode[]): string[] {
+  const pinned = nodes.filter(({ driftShares, inputs }) => driftShares === null && inputs.iv > 0);
+  if (pinned.length === 0) return [];
+  const strikes = pinned.map(({ strike }) => strike);
+  return [
+    `Delta_Flux_j of ${pinned.length} of the contracts (strikes ${Math.min(...strikes)} to ${Math.max(...strikes)}) is a scenario: the price stays at the ` +
+      'forward. Contracts that settle soon within one standard deviation of the forward have no drift.',
+  ];
 }
 
 /** Returns a note if two nodes of different roots have the same strike, side and expiry. Otherwise returns an empty list. */

@@ -19,6 +19,7 @@ import {
   numberOrNull,
   textList,
 } from '../engine/wrapped-schemas.ts';
+import { CHARM_EXPOSURE } from '../gex/charm.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { openInterestNotes, provenanceOf } from '../reading/market-reading.ts';
@@ -62,7 +63,7 @@ export const levelColumns = {
   expiry: dateColumn('Dominant expiry, YYYY-MM-DD.'),
   net_dex: numberColumn('Delta exposure, dollars.'),
   net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-  net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+  net_cex: numberColumn(`${CHARM_EXPOSURE}, dollars.`),
   atm_iv_30d: nullableColumn(
     'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
   ),

@@ -69,14 +69,15 @@ test('the extended answer has the components of each node', () => {
     expect((delta! - delta_after_a_day!) * dealer_contracts! * multiplier!).toBeCloseTo(node.Delta_Flux_j, 9);
     expect(gex).toBeCloseTo(gamma! * dealer_contracts! * 100 * 100, 6);
     // A call and its put share their gamma.
-    expect(strike_shares).toBeCloseTo(-gamma! * 100 * (2 * strike - 300), 6);
+    expect(strike_shares).toBe(Math.round(-gamma! * 100 * (2 * strike - 300)));
+    expect(components[i]!.drift_shares).toBe(Number(node.Delta_Flux_j.toFixed(1)));
   }
   const { grossGex } = runToCompletion(exposuresOf(preparedChain(CHAIN)));
   const ofNodes = components.reduce((sum, { gex }) => sum + Math.abs(gex!), 0);
   expect(gross_share_pct).toBeCloseTo((100 * ofNodes) / grossGex, 9);
 });
 
-test('a client can recompute the expected delta from the components', () => {
+test('a client can recompute the later delta from the components', () => {
   const { components, spot_price } = answerOf<{ components: Record<string, number>[]; spot_price: number }>(CHAIN);
   const { top_nodes } = nodesOf(CHAIN) as { top_nodes: { strike: number; put_call: string }[] };
   for (const [i, { strike, put_call }] of top_nodes.entries()) {
@@ -117,15 +118,34 @@ describe('a contract that settles within a day', () => {
     openInterest: 10,
   }));
 
-  test('has the probability of the surface beside the expected delta', () => {
-    type Found = { top_nodes: { put_call: string }[]; components: Record<string, number>[] };
+  test('has the probability of the surface, no drift, and the expected absolute trade', () => {
+    type Found = {
+      top_nodes: { put_call: string; strike: number; Delta_Flux_j: number }[];
+      components: Record<string, number>[];
+    };
     const { top_nodes, components } = answerOf<Found>(chainOf(today));
-    for (const [i, { put_call }] of top_nodes.entries()) {
-      const { ends_in_the_money, delta_after_a_day } = components[i]!;
+    for (const [i, { put_call, strike, Delta_Flux_j }] of top_nodes.entries()) {
+      const { ends_in_the_money, drift_shares, expected_abs_shares, delta, iv, tte, forward } = components[i]!;
+      const [side, s] = [put_call === 'C' ? 1 : -1, iv! * Math.sqrt(tte!)];
       // The quotes have one volatility.
-      const expected = put_call === 'C' ? delta_after_a_day! : -delta_after_a_day!;
-      expect(Math.abs(ends_in_the_money! - expected)).toBeLessThan(0.02);
+      expect(ends_in_the_money! - normalCdf(side * (Math.log(forward! / strike) / s - s / 2))).toBeWithin(-0.02, 0.02);
+      const isOpen = Math.abs(Math.log(forward! / strike)) < s;
+      expect(drift_shares as unknown).toBe(isOpen ? null : Number(Delta_Flux_j.toFixed(1)));
+      const share = Math.abs(delta!);
+      expect(expected_abs_shares! / (2 * share * (1 - share) * 10 * 100) - 1).toBeWithin(-0.01, 0.01);
     }
+    const { provenance } = performTool(
+      detectLethalNodes,
+      { ticker: 'ACME' },
+      smallMarket({ chains: [chainOf(today)] }).context,
+    );
+    expect(provenance!.notes).toContain(
+      'Delta_Flux_j of 6 of the contracts (strikes 99.8 to 100.2) is a scenario: the price stays at the forward. Contracts that settle soon ' +
+        'within one standard deviation of the forward have no drift.',
+    );
+    expect(
+      performTool(detectLethalNodes, { ticker: 'ACME' }, smallMarket({ chains: [CHAIN] }).context).provenance!.notes,
+    ).not.toContainEqual(expect.stringContaining('scenario'));
   });
 
   test('has none if the surface leaves out its series, or if it settles later', () => {
