@@ -1,7 +1,7 @@
 import { ExposureColumn } from '../../../assembly/columns.ts';
 import { recordOf } from '../../core/record-of.ts';
-import { DAY_MS, newYorkInstant, YEAR_MS } from '../../market/calendar.ts';
-import type { CashDividend } from '../../market/cash-dividend.ts';
+import { DAY_MS, YEAR_MS } from '../../market/calendar.ts';
+import { type CashDividend, exInstant } from '../../market/cash-dividend.ts';
 import { arenaColumn, keepArena } from '../../math/kernels.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { firstAtLeast } from './strike-index.ts';
@@ -82,11 +82,6 @@ export function dividendsBefore(
     const at = exInstant(exDate);
     return at > asOf && at <= settlesAt;
   });
-}
-
-/** Returns the instant when the session of the ex-date opens. From the open of the ex-date, the price excludes the dividend. */
-function exInstant(exDate: string): number {
-  return newYorkInstant(exDate, '09:30');
 }
 
 function presentValue(dividends: readonly CashDividend[], { series, rate }: PreparedSeries, asOf: number): number {

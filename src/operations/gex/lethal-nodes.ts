@@ -15,6 +15,7 @@ import {
   finiteOrNull,
   flagField,
   integerField,
+  momentField,
   namedList,
   number,
   objectOf,
@@ -98,12 +99,17 @@ export const detectLethalNodes = defineOperation({
         'Shares that dealers must trade per +1 % move because of all contracts of the strike, rounded: + buys, - sells.',
       ),
     }),
-    dividends: namedList('CashDividend', 'Known cash dividends up to the last settlement of these nodes, by date.', {
-      ex_date: dateField('First trading day without the dividend, YYYY-MM-DD.'),
-      amount: number('Dollars per share.'),
-      status: textOrNull('How certain the dividend is, as the source states it; null if it does not.'),
-      within_a_day: flagField('True if the ex-date is within the coming calendar day.'),
-    }),
+    dividends: namedList(
+      'CashDividend',
+      'Cash dividends that were known when the quotes were taken, up to the last settlement of these nodes, by date.',
+      {
+        ex_date: dateField('First trading day without the dividend, YYYY-MM-DD.'),
+        amount: number('Dollars per share.'),
+        status: textOrNull('How certain the dividend is, as the source states it; null if it does not.'),
+        known_from: momentField('From when on the dividend was known, ISO 8601.'),
+        within_a_day: flagField('True if the ex-date is within the coming calendar day.'),
+      },
+    ),
     gross_share_pct: number('Gross gamma of the nodes on this page, percent of all gross gamma.'),
     sign_convention: signConvention,
   }),
@@ -229,6 +235,7 @@ function knownDividends({ chain, options }: PreparedChain, nodes: readonly Hedgi
     ex_date: each.exDate,
     amount: each.amount,
     status: each.status,
+    known_from: new Date(each.knownFrom).toISOString(),
     within_a_day: ofNextDay.includes(each),
   }));
 }

@@ -4,9 +4,13 @@ import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { CashDividend } from '../../../src/market/cash-dividend.ts';
 import type { Chain } from '../../../src/market/chain.ts';
+import type { Context } from '../../../src/operations/engine/operation.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
+import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
 import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
 import { normalCdf } from '../../analytics/plain.ts';
-import { chainOf, contract, preparedChain, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { AS_OF, chainOf, contract, preparedChain, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { call, callExtended, performTool, smallMarket } from '../small-market.ts';
 
 const CHAIN = chainOf(
@@ -92,7 +96,8 @@ test('a client can recompute the later delta from the components', () => {
 });
 
 describe('dividends', () => {
-  const dividend = { ticker: 'ACME', amount: 0.5, status: 'declared', simulated: false };
+  const known = { knownFrom: AS_OF, status: 'declared' };
+  const dividend = { ticker: 'ACME', amount: 0.5, ...known, simulated: false };
   const exDates = ['2026-01-05', '2026-01-06', '2026-01-12', '2026-01-20'];
   const dividends = exDates.map((exDate) => ({ ...dividend, exDate }));
 
@@ -100,7 +105,7 @@ describe('dividends', () => {
     const answerWith = (known: typeof dividends) =>
       answerOf<{ dividends: unknown; components: { hedge_yield: number }[] }>({ ...CHAIN, simulated: false }, known);
     const answer = answerWith(dividends);
-    const told = { amount: 0.5, status: 'declared' };
+    const told = { amount: 0.5, status: 'declared', known_from: '2026-01-05T20:00:00.000Z' };
     // The price has lost the first one at the open, and the last one comes after settlement.
     expect(answer.dividends).toEqual([
       { ex_date: '2026-01-06', ...told, within_a_day: true },
@@ -109,6 +114,26 @@ describe('dividends', () => {
     const none = answerWith([]);
     expect(none.dividends).toEqual([]);
     expect(answer.components[0]!.hedge_yield).toBeLessThan(none.components[0]!.hedge_yield - 0.05);
+  });
+
+  test.each([
+    ['of the present', (context: Context) => context],
+    ['of the past', (context: Context) => ({ ...context, market: context.market.at(AS_OF + 1) })],
+  ])('a dividend learnt after the snapshot, or its correction, changes no byte of an answer %s', (_what, contextOf) => {
+    const answersWith = (...given: CashDividend[][]) => {
+      const { context, store } = smallMarket({ chains: [{ ...CHAIN, simulated: false }] });
+      for (const each of given) store.saveDividends(each);
+      return [detectLethalNodes, getLiveGexNodes, getGexProfile, getGexByStrike].map((operation) =>
+        JSON.stringify(callExtended(operation, { ticker: 'ACME' }, contextOf(context))),
+      );
+    };
+    const [none, early] = [answersWith(), answersWith(dividends)];
+    for (const [i, answer] of early.entries()) expect(answer).not.toBe(none[i]!);
+    const late = dividends.map((each) => ({ ...each, amount: 0.7, status: null, knownFrom: AS_OF + 1 }));
+    expect(answersWith(late)).toEqual(none);
+    const withdrawn = late.map((each) => ({ ...each, amount: 0 }));
+    expect(answersWith(dividends, late)).toEqual(early);
+    expect(answersWith(withdrawn, dividends)).toEqual(early);
   });
 });
 
