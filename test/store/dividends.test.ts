@@ -43,7 +43,7 @@ test('of several dividends of a date, each counts from when it was known until t
   expect(moments.map(known)).toEqual(expected);
 });
 
-test('an upgrade keeps the stored dividends, which are then known from the upgrade on', () => {
+test('the dividends of schema 17 stay, and are known from the upgrade on', () => {
   const db = new Database(':memory:', { strict: true });
   migrate(db, MIGRATIONS.slice(0, 5));
   db.run("INSERT INTO dividends VALUES (0, 'SPY', '2099-03-20', 1.79, 'declared'), (1, 'SPY', '2099-03-20', 9, NULL)");

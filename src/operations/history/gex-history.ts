@@ -90,7 +90,7 @@ export const getGexHistory = defineOperation({
       'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
     ),
     iv_percentile: numberOrNull(
-      'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
+      'Share of the other iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
     ),
     iv_days: count('Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.'),
     iv_low: numberOrNull('Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
