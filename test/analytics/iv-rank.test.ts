@@ -11,7 +11,7 @@ const CASES: [name: string, volatilities: (number | null)[], expected: IvRank][]
   ['20 days, the last is the highest', days(20), { rank: 100, percentile: 100, days: 20, low: 0.01, high: 0.2 }],
   ['the last is the lowest', days(20).reverse(), { rank: 0, percentile: 0, days: 20, low: 0.01, high: 0.2 }],
   ['a quarter of the range', [...days(21), 0.06], { rank: 25, percentile: 500 / 21, days: 22, low: 0.01, high: 0.21 }],
-  ['one spike', [...days(24, () => 0.1), 0.5, 0.2], { rank: 25, percentile: 2400 / 26, days: 26, low: 0.1, high: 0.5 }],
+  ['one spike', [...days(24, () => 0.1), 0.5, 0.2], { rank: 25, percentile: 2400 / 25, days: 26, low: 0.1, high: 0.5 }],
   ['all equal', days(30, () => 0.2), { rank: null, percentile: 0, days: 30, low: 0.2, high: 0.2 }],
   [
     'no volatility on the last day',

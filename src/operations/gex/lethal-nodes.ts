@@ -62,43 +62,47 @@ export const detectLethalNodes = defineOperation({
     next_cursor: nextCursor,
     roots: Type.Optional(textList('OSI root of each node, in order. Present only if there are several.')),
     ...headFields,
-    components: namedList('HedgingNodeInputs', 'Inputs of the figures of each node, in the order of top_nodes.', {
-      root: textField('OSI root.'),
-      dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
-      multiplier: number('Shares per contract.'),
-      tte: number('Years to settlement.'),
-      iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
-      iv_band: numberOrNull(
-        'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
-          'null without a two-sided quote.',
-      ),
-      gamma: number('Change of delta per 1.00 of spot.'),
-      delta: number('Delta, per 1.00 of spot.'),
-      delta_after_a_day: number(
-        'Delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot, if the forward stays the same.',
-      ),
-      drift_shares: numberOrNull(
-        'Delta_Flux_j, one decimal; null if the strike is open: within one standard deviation of the forward, over the part of the coming day ' +
-          'that is in the last day before settlement. Delta_Flux_j is then that of one scenario: the price stays at the forward.',
-      ),
-      expected_abs_shares: numberOrNull(
-        'Shares that dealers are expected to trade in either direction over the coming calendar day, or until an earlier settlement, one ' +
-          'decimal: the mean absolute change of delta, if the forward moves with the volatility of the contract; null if that is unknown.',
-      ),
-      forward: number('Forward price of the series, dollars.'),
-      rate: number('Discount rate, continuous, decimal per year.'),
-      hedge_yield: number(
-        'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
-      ),
-      ends_in_the_money: numberOrNull(
-        'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
-          'leaves out its series.',
-      ),
-      gex: number('Gamma exposure, dollars per 1 % move.'),
-      strike_shares: number(
-        'Shares that dealers must trade per +1 % move because of all contracts of the strike, rounded: + buys, - sells.',
-      ),
-    }),
+    components: namedList(
+      'HedgingNodeInputs',
+      'Inputs of the figures of each node, in the order of top_nodes, with nine significant digits.',
+      {
+        root: textField('OSI root.'),
+        dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
+        multiplier: number('Shares per contract.'),
+        tte: number('Years to settlement.'),
+        iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
+        iv_band: numberOrNull(
+          'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
+            'null without a two-sided quote.',
+        ),
+        gamma: number('Change of delta per 1.00 of spot.'),
+        delta: number('Delta, per 1.00 of spot.'),
+        delta_after_a_day: number(
+          'Delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot, if the forward stays the same.',
+        ),
+        drift_shares: numberOrNull(
+          'Delta_Flux_j; null if the strike is open: within one standard deviation of the forward, over the part of the coming day ' +
+            'that is in the last day before settlement. Delta_Flux_j is then that of one scenario: the price stays at the forward.',
+        ),
+        expected_abs_shares: numberOrNull(
+          'Shares that dealers are expected to trade in either direction over the coming calendar day, or until an earlier settlement: ' +
+            'the mean absolute change of delta, if the forward moves with the volatility of the contract; null if that is unknown.',
+        ),
+        forward: number('Forward price of the series, dollars.'),
+        rate: number('Discount rate, continuous, decimal per year.'),
+        hedge_yield: number(
+          'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
+        ),
+        ends_in_the_money: numberOrNull(
+          'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
+            'leaves out its series.',
+        ),
+        gex: number('Gamma exposure, dollars per 1 % move.'),
+        strike_shares: number(
+          'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
+        ),
+      },
+    ),
     dividends: namedList(
       'CashDividend',
       'Cash dividends that were known when the quotes were taken, up to the last settlement of these nodes, by date.',
@@ -164,24 +168,24 @@ export const detectLethalNodes = defineOperation({
         ...(!isWanted('components') &&
           new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
         ...reportHead(chain),
-        components: nodes.map(({ root, inputs }, i) => ({
+        components: nodes.map(({ root, inputs, driftShares }, i) => ({
           root,
           dealer_contracts: inputs.position,
           multiplier: inputs.multiplier,
-          tte: Number(inputs.tte.toFixed(12)),
-          iv: inputs.iv,
+          tte: short(inputs.tte),
+          iv: short(inputs.iv),
           iv_band: finiteOrNull(Number(((bands.ask[i]! - bands.bid[i]!) / 2).toFixed(6))),
-          gamma: inputs.gamma,
-          delta: inputs.delta,
-          delta_after_a_day: inputs.deltaAfter,
-          drift_shares: roundedOrNull(nodes[i]!.driftShares, 1),
-          expected_abs_shares: roundedOrNull(expectedAbsShares(nodes[i]!), 1),
-          forward: inputs.forward,
-          rate: inputs.rate,
-          hedge_yield: Number(inputs.hedgeYield.toFixed(9)),
+          gamma: short(inputs.gamma),
+          delta: short(inputs.delta),
+          delta_after_a_day: short(inputs.deltaAfter),
+          drift_shares: shortOrNull(driftShares),
+          expected_abs_shares: shortOrNull(expectedAbsShares(nodes[i]!)),
+          forward: short(inputs.forward),
+          rate: short(inputs.rate),
+          hedge_yield: short(inputs.hedgeYield),
           ends_in_the_money: inTheMoney[i] ?? null,
-          gex: gexOf(inputs),
-          strike_shares: Math.round(-strikeGex[i]! / chain.spot),
+          gex: short(gexOf(inputs)),
+          strike_shares: short(-strikeGex[i]! / chain.spot),
         })),
         dividends: knownDividends(prepared, nodes),
         gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
@@ -199,9 +203,13 @@ export const detectLethalNodes = defineOperation({
   },
 });
 
-/** Returns a figure with few decimals, because a hundred nodes with all digits are too long an answer for a model. */
-function roundedOrNull(figure: number | null, decimals: number): number | null {
-  return figure === null ? null : Number(figure.toFixed(decimals));
+/** Returns a figure with nine significant digits, because a hundred nodes with all digits are too long an answer for a model. */
+function short(figure: number): number {
+  return Number(figure.toPrecision(9));
+}
+
+function shortOrNull(figure: number | null): number | null {
+  return figure === null ? null : short(figure);
 }
 
 /** Returns the number of contracts that `hedgingNodes` ranks. */
