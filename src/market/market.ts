@@ -62,7 +62,7 @@ export interface Market {
   closes(ticker: string, date: string, limit: number): Close[];
   /** Returns the delivered closes of the dates (both included), oldest first, and in the past only those up to its moment. */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
-  /** Returns the known dividends from the chain's day to its last settlement, by date. In the past, also those known later. */
+  /** Returns the dividends that were known at the chain's time, from the chain's day to its last settlement, by date. */
   dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment. */
   levelsDue(tickers: readonly string[]): number;
@@ -325,10 +325,10 @@ function noChainAt(ticker: string, atMs: number, { before, after }: Around): Cli
 
 type Around = ReturnType<MarketStore['snapshotsAround']>;
 
-/** Returns the stored dividends from the chain's day to the last settlement, in order of date. */
+/** Returns the dividends known at the chain's time, from the chain's day to the last settlement, in order of date. */
 export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
   const lastMs = Math.max(...series.map(({ settlesAt }) => settlesAt));
-  return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated);
+  return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated, asOf);
 }
 
 /** Returns the columns without the prints of contracts with an adjusted deliverable. */

@@ -176,10 +176,16 @@ export interface CloseStore {
 }
 
 export interface DividendStore {
-  /** Stores dividends. A dividend replaces the stored dividend with the same ticker and ex-date. */
+  /**
+   * Stores dividends. Of several with the same ticker and ex-date, each counts from its `knownFrom` until that of the next. A dividend that
+   * repeats what was already known is not stored again.
+   */
   saveDividends(dividends: readonly CashDividend[]): void;
-  /** Returns the dividends of a ticker with ex-dates from `fromDate` to `toDate`, in order of date. Leaves out amounts of 0. */
-  dividends(ticker: string, fromDate: string, toDate: string, simulated: boolean): CashDividend[];
+  /**
+   * Returns the dividends of a ticker with ex-dates from `fromDate` to `toDate` as they were known at `knownAtMs`, in order of date. Leaves
+   * out amounts of 0.
+   */
+  dividends(ticker: string, fromDate: string, toDate: string, simulated: boolean, knownAtMs: number): CashDividend[];
 }
 
 /** A place in the logs of stored and of removed levels. Both numbers only rise. */

@@ -419,4 +419,21 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX tape_parts_by_time
     ON tape_parts (simulated, underlying, to_at, from_at, layer, place, day, entries, standing, last_at);
   `,
+  `
+  -- known_from: ms since the epoch. A dividend counts as known from this moment on, with this amount and status, until the next row of its
+  -- ex-date. Of rows from before this column, nobody knows it, so they count from the upgrade on.
+  CREATE TABLE known_dividends (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    ticker TEXT NOT NULL,
+    ex_date TEXT NOT NULL,
+    known_from INTEGER NOT NULL,
+    amount REAL NOT NULL,
+    status TEXT,
+    PRIMARY KEY (simulated, ticker, ex_date, known_from)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO known_dividends
+    SELECT simulated, ticker, ex_date, CAST(1000 * unixepoch('subsec') AS INTEGER), amount, status FROM dividends;
+  DROP TABLE dividends;
+  ALTER TABLE known_dividends RENAME TO dividends;
+  `,
 ];

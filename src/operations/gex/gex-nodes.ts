@@ -26,6 +26,7 @@ import {
   SIMULATED_NOTE,
   settledSince,
 } from '../reading/market-reading.ts';
+import { charmNotes } from './charm.ts';
 import { gammaNotes, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { crossing, crossingKind } from './level-crossings.ts';
@@ -115,6 +116,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
       ...openInterestNotes(chain),
       ...settledSince([levels.dominant.series], context),
       ...levelNotes(prepared, levels),
+      ...(withVariants ? charmNotes(prepared) : []),
       ...(byFlow ? thinFlowNotes('by_flow', byFlow.signed_share_pct) : []),
     ]),
   };

@@ -10,6 +10,7 @@ import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';
+import { charmNotes } from './charm.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const getGexProfile = defineOperation({
@@ -42,7 +43,7 @@ export const getGexProfile = defineOperation({
     sign_convention: signConvention,
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
-  run: (input, context) => answerChain(input, context, gexProfileOf),
+  run: (input, context) => answerChain(input, context, gexProfileOf, charmNotes),
 });
 
 /** Computes the answer for a prepared chain. The answer is cached by the chain. */

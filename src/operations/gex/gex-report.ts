@@ -7,6 +7,7 @@ import { numberList, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { reportHead } from '../reading/market-reading.ts';
 import { forwardMethod, settlement } from '../reading/market-words.ts';
+import { CHARM_EXPOSURE } from './charm.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const MILLION = 1e6;
@@ -52,9 +53,7 @@ export const gexReport = objectOf({
   net_over_gross_pct: number('Net gamma, percent of gross gamma: twice the sign margin, with the sign of net GEX.'),
   net_dex_mil: number('Delta exposure, millions of dollars; never negative if dealers are long calls and short puts.'),
   net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
-  net_cex_mil: number(
-    'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
-  ),
+  net_cex_mil: number(`${CHARM_EXPOSURE}, millions of dollars.`),
   sign_convention: signConvention,
   series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
   contracts: namedObject('ContractCounts', 'How each contract was used.', {

@@ -12,6 +12,7 @@ import { count, dateField, flagField, namedObject, number } from '../engine/sche
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
 import { levelsOf } from '../reading/market-reading.ts';
+import { CHARM_EXPOSURE } from './charm.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
@@ -110,9 +111,7 @@ export const byFlowVariant = namedObject(
     ...variantSchema,
     net_dex_mil: number('Delta exposure, millions of dollars.'),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
-    net_cex_mil: number(
-      'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
-    ),
+    net_cex_mil: number(`${CHARM_EXPOSURE}, millions of dollars.`),
     signed_share_pct: number("Customers' net positions, percent of open interest."),
     unsigned_gex_mil: number(
       "Gross gamma of the open interest outside customers' net positions, millions of dollars per 1 % move.",

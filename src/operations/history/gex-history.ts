@@ -20,6 +20,7 @@ import {
   textList,
   totalCount,
 } from '../engine/wrapped-schemas.ts';
+import { CHARM_EXPOSURE } from '../gex/charm.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { openInterestNotes, provenanceOf } from '../reading/market-reading.ts';
@@ -63,7 +64,7 @@ export const levelColumns = {
   expiry: dateColumn('Dominant expiry, YYYY-MM-DD.'),
   net_dex: numberColumn('Delta exposure, dollars.'),
   net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-  net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+  net_cex: numberColumn(`${CHARM_EXPOSURE}, dollars.`),
   atm_iv_30d: nullableColumn(
     'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
   ),
@@ -90,7 +91,7 @@ export const getGexHistory = defineOperation({
       'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
     ),
     iv_percentile: numberOrNull(
-      'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
+      'Share of the other iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
     ),
     iv_days: count('Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.'),
     iv_low: numberOrNull('Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),

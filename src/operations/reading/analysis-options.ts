@@ -67,11 +67,12 @@ export function* readChain(input: ChainInput, context: Context): Steps<PreparedC
   return prepared;
 }
 
-/** Returns the result of `compute` for the chain of a request, with the provenance of the chain. Throws the errors of `readChain`. */
+/** Returns the result of `compute` for the chain of a request, with its provenance and further notes. Throws the errors of `readChain`. */
 export function* answerChain<Result>(
   input: ChainInput,
   context: Context,
   compute: (prepared: PreparedChain) => Steps<Result>,
+  notesOf: (prepared: PreparedChain) => string[] = () => [],
 ): Steps<Answer<Result>> {
   const prepared = yield* readChain(input, context);
   return {
@@ -79,6 +80,7 @@ export function* answerChain<Result>(
     provenance: provenanceOf(prepared.chain, context, [
       ...openInterestNotes(prepared.chain),
       ...flowSignNotes(prepared),
+      ...notesOf(prepared),
     ]),
   };
 }

@@ -79,7 +79,7 @@ test('records missing levels once, for recorded and simulated data', async () =>
 });
 
 test('stored charm exposure is that of the answers, with the stored dividends', async () => {
-  const dividend = { ticker: 'ACME', exDate: '2026-01-12', amount: 1, status: null, simulated: false };
+  const dividend = { ticker: 'ACME', exDate: '2026-01-12', amount: 1, status: null, knownFrom: 0, simulated: false };
   const charmOf = async (dividends: (typeof dividend)[]) => {
     const { store, context } = smallMarket({ chains: [chainAt(0)], dividends });
     await recordAll(store);
