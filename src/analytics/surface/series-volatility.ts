@@ -1,0 +1,63 @@
+import { memoizeByObject } from '../../core/cache.ts';
+import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { skew25 } from '../chain/skew.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
+import { atmBand } from '../chain/volatility-band.ts';
+import type { FittedSurface, RefusedSeries, SurfaceSlice } from './fitted-surface.ts';
+import { lognormalPrice } from './price-law.ts';
+import type { RefusalReason } from './quote-bands.ts';
+import { skewOf } from './smile-figures.ts';
+
+/** The volatility at the money of a series and the moves that it implies. A figure is null if the quotes do not determine it. */
+export interface SeriesVolatility {
+  /** At-the-money volatility, decimal per calendar year. */
+  readonly iv: number | null;
+  /** The volatilities that bids and asks next to the forward imply, decimal per calendar year, or `NaN` without two-sided quotes. */
+  readonly band: Readonly<{ bid: number; ask: number }>;
+  /** One standard deviation of the price at settlement, dollars. */
+  readonly expectedMove: number | null;
+  /** Undiscounted price of the straddle at the forward, dollars: the expected distance of the price at settlement from the forward. */
+  readonly straddle: number | null;
+  /** Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year. */
+  readonly skew: number | null;
+  /** Why the quotes do not determine a smile, or null. */
+  readonly refused: RefusalReason | null;
+}
+
+/**
+ * Returns the volatility of a series of the surface's chain. It is that of the series' law. A series without a law has at most the volatility
+ * of the quotes next to the forward, without a skew. With an option that chooses the feed's volatilities, it is that of the feed's smile.
+ */
+export function seriesVolatility(
+  surface: FittedSurface,
+  prepared: PreparedChain,
+  series: PreparedSeries,
+): SeriesVolatility {
+  const { slice, refusal } = lawsOf(surface).get(series)!;
+  const refused = refusal?.reason ?? null;
+  const band = refusal ? (refusal.atm ?? NO_BAND) : atmBand(prepared, series);
+  if (slice && prepared.options.iv === 'otm') {
+    const iv = Math.sqrt(slice.atmVariance / slice.tte);
+    return { ...figuresOf(series, iv, slice.law.price(1, 1)), band, skew: skewOf(slice), refused };
+  }
+  const iv = refusal ? refusal.atm?.iv : atmVolatility(series);
+  if (iv === undefined) return { iv: null, band, expectedMove: null, straddle: null, skew: null, refused };
+  const call = lognormalPrice(1, 1, 1, iv * Math.sqrt(series.tte));
+  return { ...figuresOf(series, iv, call), band, skew: refusal ? null : skew25(series), refused };
+}
+
+/** Returns the volatility and its moves. `call` is the price of the call at the forward, as a multiple of the forward. */
+function figuresOf({ forward, tte }: PreparedSeries, iv: number, call: number) {
+  return { iv, expectedMove: forward * iv * Math.sqrt(tte), straddle: 2 * forward * call };
+}
+
+type SeriesLaw = Readonly<{ slice?: SurfaceSlice; refusal?: RefusedSeries }>;
+
+const lawsOf = memoizeByObject(({ slices, refused }: FittedSurface): ReadonlyMap<PreparedSeries, SeriesLaw> => {
+  const laws = new Map<PreparedSeries, SeriesLaw>();
+  for (const slice of slices) for (const series of slice.series) laws.set(series, { slice });
+  for (const refusal of refused) laws.set(refusal.series, { refusal });
+  return laws;
+});
+
+const NO_BAND = { bid: Number.NaN, ask: Number.NaN };
