@@ -38,17 +38,20 @@ export function seriesVolatility(
   const band = refusal ? (refusal.atm ?? NO_BAND) : atmBand(prepared, series);
   if (slice && prepared.options.iv === 'otm') {
     const iv = Math.sqrt(slice.atmVariance / slice.tte);
-    return { ...figuresOf(series, iv, slice.law.price(1, 1)), band, skew: skewOf(slice), refused };
+    return { iv, ...expectedMoves(series, iv), band, skew: skewOf(slice), refused };
   }
   const iv = refusal ? refusal.atm?.iv : atmVolatility(series);
   if (iv === undefined) return { iv: null, band, expectedMove: null, straddle: null, skew: null, refused };
-  const call = lognormalPrice(1, 1, 1, iv * Math.sqrt(series.tte));
-  return { ...figuresOf(series, iv, call), band, skew: refusal ? null : skew25(series), refused };
+  return { iv, ...expectedMoves(series, iv), band, skew: refusal ? null : skew25(series), refused };
 }
 
-/** Returns the volatility and its moves. `call` is the price of the call at the forward, as a multiple of the forward. */
-function figuresOf({ forward, tte }: PreparedSeries, iv: number, call: number) {
-  return { iv, expectedMove: forward * iv * Math.sqrt(tte), straddle: 2 * forward * call };
+/**
+ * Returns one standard deviation of the price at settlement, and the undiscounted price of the straddle at the forward, by the volatility at
+ * the money. Both are in the unit of the forward. The straddle has this price by every law with this volatility.
+ */
+export function expectedMoves({ forward, tte }: { forward: number; tte: number }, iv: number) {
+  const deviation = iv * Math.sqrt(tte);
+  return { expectedMove: forward * deviation, straddle: 2 * forward * lognormalPrice(1, 1, 1, deviation) };
 }
 
 type SeriesLaw = Readonly<{ slice?: SurfaceSlice; refusal?: RefusedSeries }>;

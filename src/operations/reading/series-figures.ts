@@ -21,7 +21,7 @@ export function seriesFigures(prepared: PreparedChain, surface: FittedSurface, e
     atm_iv_ask: finiteOrNull(band.ask),
     expected_move: expectedMove,
     straddle_move: straddle,
-    skew_25d: skew,
+    skew_25d: skew === null ? null : finiteOrNull(skew),
     ...contractsOf(prepared, each),
     smile_refused: refused as string | null,
   };

@@ -8,6 +8,7 @@ import {
 } from '../../analytics/exposure/gamma-concentration.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
+import { expectedMoves } from '../../analytics/surface/series-volatility.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
@@ -175,7 +176,7 @@ export const runStrategicOmniRadar = defineOperation({
         gex_boundaries: reportBoundaries(isOne ? series.series.expiry : 'all', boundaries, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
-        straddle_move: 2 * density.horizon.forward * density.horizon.law.price(1, 1),
+        straddle_move: expectedMoves(density.horizon, density.atmIv).straddle,
         density_parameters: parametersOfDensity(density),
         density_curve: yield* curveOfDensity(density),
         concentrated_strikes: ofExpiry,
