@@ -18,15 +18,13 @@ export interface SeriesVolatility {
   readonly expectedMove: number | null;
   /** Undiscounted price of the straddle at the forward, dollars: the expected distance of the price at settlement from the forward. */
   readonly straddle: number | null;
-  /** Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year. */
-  readonly skew: number | null;
   /** Why the quotes do not determine a smile, or null. */
   readonly refused: RefusalReason | null;
 }
 
 /**
  * Returns the volatility of a series of the surface's chain. It is that of the series' law. A series without a law has at most the volatility
- * of the quotes next to the forward, without a skew. With an option that chooses the feed's volatilities, it is that of the feed's smile.
+ * of the quotes next to the forward. With an option that chooses the feed's volatilities, it is that of the feed's smile.
  */
 export function seriesVolatility(
   surface: FittedSurface,
@@ -38,11 +36,22 @@ export function seriesVolatility(
   const band = refusal ? (refusal.atm ?? NO_BAND) : atmBand(prepared, series);
   if (slice && prepared.options.iv === 'otm') {
     const iv = Math.sqrt(slice.atmVariance / slice.tte);
-    return { iv, ...expectedMoves(series, iv), band, skew: skewOf(slice), refused };
+    return { iv, ...expectedMoves(series, iv), band, refused };
   }
   const iv = refusal ? refusal.atm?.iv : atmVolatility(series);
-  if (iv === undefined) return { iv: null, band, expectedMove: null, straddle: null, skew: null, refused };
-  return { iv, ...expectedMoves(series, iv), band, skew: refusal ? null : skew25(series), refused };
+  if (iv === undefined) return { iv: null, band, expectedMove: null, straddle: null, refused };
+  return { iv, ...expectedMoves(series, iv), band, refused };
+}
+
+/**
+ * Returns the 25-delta skew of a series, decimal per calendar year, from the source of `seriesVolatility`. Returns null without a law, or if
+ * an option's price is too small for a volatility.
+ */
+export function seriesSkew(surface: FittedSurface, prepared: PreparedChain, series: PreparedSeries): number | null {
+  const { slice } = lawsOf(surface).get(series)!;
+  if (!slice) return null;
+  const skew = prepared.options.iv === 'otm' ? skewOf(slice) : skew25(series);
+  return Number.isFinite(skew) ? skew : null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
-import { seriesVolatility } from '../../analytics/surface/series-volatility.ts';
+import { seriesSkew, seriesVolatility } from '../../analytics/surface/series-volatility.ts';
 import { hasOpenInterest } from '../../market/chain.ts';
 import { finiteOrNull } from '../engine/schemas.ts';
 
@@ -10,7 +10,7 @@ import { finiteOrNull } from '../engine/schemas.ts';
  * chain has none. `surface` is that of the chain.
  */
 export function seriesFigures(prepared: PreparedChain, surface: FittedSurface, each: PreparedSeries) {
-  const { iv, band, expectedMove, straddle, skew, refused } = seriesVolatility(surface, prepared, each);
+  const { iv, band, expectedMove, straddle, refused } = seriesVolatility(surface, prepared, each);
   return {
     root: each.series.root,
     expiry: each.series.expiry,
@@ -21,7 +21,7 @@ export function seriesFigures(prepared: PreparedChain, surface: FittedSurface, e
     atm_iv_ask: finiteOrNull(band.ask),
     expected_move: expectedMove,
     straddle_move: straddle,
-    skew_25d: skew === null ? null : finiteOrNull(skew),
+    skew_25d: seriesSkew(surface, prepared, each),
     ...contractsOf(prepared, each),
     smile_refused: refused as string | null,
   };

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { atmVolatility } from '../../../src/analytics/chain/smile-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
-import { seriesVolatility } from '../../../src/analytics/surface/series-volatility.ts';
+import { seriesSkew, seriesVolatility } from '../../../src/analytics/surface/series-volatility.ts';
 import { smileFigures } from '../../../src/analytics/surface/smile-figures.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/contract-batch.ts';
@@ -15,7 +15,8 @@ function volatilityOf(rows: readonly ContractRow[], options: Parameters<typeof p
   const chain = prepared([...ROWS, ...rows], options);
   const surface = runToCompletion(fitSurface(chain));
   const series = chain.series.at(-1)!;
-  return { ...seriesVolatility(surface, chain, series), series, surface };
+  const skew = seriesSkew(surface, chain, series);
+  return { ...seriesVolatility(surface, chain, series), skew, series, surface };
 }
 
 test('a series with a law has its figures, and the price of the straddle by the law', () => {
