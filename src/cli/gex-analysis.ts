@@ -6,6 +6,7 @@ import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { directionalPremium } from '../analytics/flow/flow.ts';
+import { fitSurface } from '../analytics/surface/fit-surface.ts';
 import { cleanLine, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
@@ -65,7 +66,7 @@ export function analyseGex(
   const premium = directionalPremium(large);
   const onlyExpiry = onlyExpiryOf(chain);
   const report = {
-    ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium))),
+    ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium)), runToCompletion(fitSurface(prepared))),
     by_flow: positions ? runToCompletion(byPositions(conventional, positions)) : null,
     source: shownName(chain.source),
     simulated: chain.simulated,

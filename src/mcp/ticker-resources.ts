@@ -154,7 +154,7 @@ export const TICKER_RESOURCES = {
     takes: ['put_call', 'strike_min', 'strike_max'],
     tables: [{ keys: ['strike', 'put_call', 'root'], order: 'near', aside: ['series'] }],
     near: NEAR,
-    fields: ({ quotes, greeks_iv, expiries: _expiries, ...head }) => {
+    fields: ({ quotes, greeks_iv, expiries: _expiries, straddle_move: _straddle, ...head }) => {
       const { nearest: _nearest, ...row } = quotes!.items.properties;
       return { ...head, ...row, greeks_iv: greeks_iv! };
     },

@@ -8,6 +8,7 @@ import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareChain } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
+import { atmBand } from '../chain/volatility-band.ts';
 import { fitClock } from '../surface/fit-clock.ts';
 import { fitSurface } from '../surface/fit-surface.ts';
 import type { SurfaceSlice } from '../surface/fitted-surface.ts';
@@ -67,10 +68,16 @@ function* volatilitiesOf(prepared: PreparedChain): Steps<Pick<LevelRecord, 'atmI
   const last = next === end ? next : times.findLast((each) => each < end);
   const series = usable.filter(({ series: { settlesAt } }) => settlesAt === last || settlesAt === next);
   yield { message: 'Fitting the volatility at 30 days' };
-  const { slices } = yield* fitSurface({ ...prepared, series }, bandSource(prepared));
+  const source = bandSource(prepared);
+  const { slices } = yield* fitSurface({ ...prepared, series }, source);
+  const bands = new Map(usable.map((each) => [each.series.settlesAt, atmBand(prepared, each)]));
   const clock = fitClock(
     asOf,
-    times.map((settlesAt) => ({ settlesAt, variance: variances.get(settlesAt)! })),
+    times.map((settlesAt) => {
+      const { bid, ask } = bands.get(settlesAt)!;
+      const band = (ask - bid) / (ask + bid);
+      return { settlesAt, variance: variances.get(settlesAt)!, ...(source === 'quotes' && { band }) };
+    }),
   );
   const volatilityAt = (atMs: number) => Math.sqrt((varianceAt(slices, clock, atMs) * YEAR_MS) / (atMs - asOf));
   return { atmIv30d: volatilityAt(end), nearestIv: nearest ? volatilityAt(nearest.series.settlesAt) : null };

@@ -4,6 +4,7 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import type { Walls } from '../../analytics/exposure/walls.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -14,6 +15,7 @@ import { namedObject, number, objectOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullable, numberOrNull, textList } from '../engine/wrapped-schemas.ts';
 import { type ChainInput, chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
@@ -108,10 +110,11 @@ export const getLiveGexNodes = defineOperation({
 export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
-  const variants = withVariants ? yield* variantsOf(reading, levels, context) : undefined;
+  const surface = withVariants ? yield* surfaceOfPrepared(prepared) : undefined;
+  const variants = surface ? yield* variantsOf(reading, levels, surface, context) : undefined;
   const byFlow = prepared.sign === 'flow' ? undefined : variants?.by_flow;
   return {
-    result: { ...reportGex(prepared, levels), ...(variants as LevelVariants) },
+    result: { ...reportGex(prepared, levels, surface), ...(variants as LevelVariants) },
     provenance: provenanceOf(chain, context, [
       ...openInterestNotes(chain),
       ...settledSince([levels.dominant.series], context),
@@ -135,11 +138,16 @@ export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: 
 
 type LevelVariants = ReturnType<typeof variantsOf> extends Steps<infer Result> ? Result : never;
 
-function* variantsOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
+function* variantsOf(
+  { chain, prepared }: MarketReading,
+  { exposures }: GexLevels,
+  surface: FittedSurface,
+  context: Context,
+) {
   return {
     by_volume: yield* byVolume(prepared),
     by_flow: yield* byPrints(prepared, context),
-    zero_dte: yield* zeroDte(prepared, exposures.grossGex, context),
+    zero_dte: yield* zeroDte(prepared, surface, exposures.grossGex, context),
     hedging: hedgingOf(chain, exposures.gex, context),
   };
 }

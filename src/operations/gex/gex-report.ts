@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
-import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { seriesVolatility } from '../../analytics/surface/series-volatility.ts';
 import { count, dateField, flagField, namedObject, number, objectOf, textField, wordField } from '../engine/schemas.ts';
 import { numberList, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
@@ -20,7 +21,7 @@ const seriesReading = namedObject('SeriesReading', undefined, {
   forward: number('Forward price, dollars.'),
   forward_method: forwardMethod,
   rate: number('Discount rate, continuous, decimal per year.'),
-  atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
+  atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes determine none.'),
 });
 
 export const gexReport = objectOf({
@@ -82,8 +83,11 @@ export const gexReport = objectOf({
 
 export type GexReport = Static<typeof gexReport>;
 
-/** Returns the levels of a prepared chain with the names that the API uses. */
-export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport {
+/**
+ * Returns the levels of a prepared chain with the names that the API uses. Without its surface, which no contract answer needs, `series` has
+ * no volatilities.
+ */
+export function reportGex(prepared: PreparedChain, levels: GexLevels, surface?: FittedSurface): GexReport {
   const { exposures, walls, flip, dominant } = levels;
   return {
     ...reportHead(prepared.chain),
@@ -119,7 +123,7 @@ export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport
       forward: each.forward,
       forward_method: each.forwardMethod,
       rate: each.rate,
-      atm_iv: seriesAtm(prepared, each).iv,
+      atm_iv: surface ? seriesVolatility(surface, prepared, each).iv : null,
     })),
     contracts: {
       contracts: prepared.counts.contracts,

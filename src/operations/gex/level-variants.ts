@@ -3,7 +3,8 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
-import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { seriesVolatility } from '../../analytics/surface/series-volatility.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import { hasOpenInterest } from '../../market/chain.ts';
@@ -64,15 +65,18 @@ export const zeroDteVariant = namedObject(
     sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
     max_pain: numberOrNull('Strike at which these options pay out least, dollars; null if they have no open interest.'),
     hours_to_settlement: number('Hours until the last of these contracts settles.'),
-    atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
+    atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes determine none.'),
     expected_move: numberOrNull('One standard deviation to settlement, dollars; null if atm_iv is null.'),
+    straddle_move: numberOrNull(
+      'Expected distance of the settlement from the forward, dollars: the straddle at the forward without discounting; null if atm_iv is null.',
+    ),
     open_interest: numberOrNull('Contracts outstanding; null if the chain has no open interest.'),
     volume: number('Contracts traded that day.'),
   },
 );
 
 /** Computes the levels of the contracts that expire on the snapshot's day, with its dealer sign. Returns null if none is live. */
-export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
+export function* zeroDte(prepared: PreparedChain, surface: FittedSurface, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;
   const today = newYorkDate(chain.asOf);
   // The array `series` is in order of settlement.
@@ -82,7 +86,7 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   const only = { ...options, expiries: { kind: '0dte' } } as const;
   const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareChain(chain, only), context));
   const volumeLevels = yield* levelsOfPrepared(yield* prepareChain(chain, { ...only, weight: 'volume' }));
-  const { iv, expectedMove } = seriesAtm(prepared, last);
+  const { iv, expectedMove, straddle } = seriesVolatility(surface, prepared, last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
       (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
@@ -99,6 +103,7 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
     atm_iv: iv,
     expected_move: expectedMove,
+    straddle_move: straddle,
     open_interest: open,
     volume: sum(chain.volume),
   };

@@ -8,6 +8,7 @@ import {
 } from '../../analytics/exposure/gamma-concentration.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
+import { expectedMoves } from '../../analytics/surface/series-volatility.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
@@ -107,6 +108,9 @@ export const runStrategicOmniRadar = defineOperation({
     largest_gamma_strikes: Type.Optional(
       concentration('With limit: strike (dollars), share_pct (percent of gross gamma).'),
     ),
+    straddle_move: number(
+      'Expected distance of the price at expiry from the forward by the density, dollars: the price of the straddle at the forward, without discounting, which traders call the expected move.',
+    ),
     density_parameters: densityParameters,
     density_curve: densityCurve,
     concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
@@ -172,6 +176,7 @@ export const runStrategicOmniRadar = defineOperation({
         gex_boundaries: reportBoundaries(isOne ? series.series.expiry : 'all', boundaries, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
+        straddle_move: expectedMoves(density.horizon, density.atmIv).straddle,
         density_parameters: parametersOfDensity(density),
         density_curve: yield* curveOfDensity(density),
         concentrated_strikes: ofExpiry,

@@ -27,7 +27,7 @@ export const stateDensity = namedObject(
     days_to_expiry: integerField('Calendar days from the snapshot to the expiry.'),
     forward: number('Forward price, dollars.'),
     atm_iv: number(
-      'At-the-money volatility of the density, which is fitted to the quotes of all strikes, decimal per year. atm_iv of get_option_quotes comes from the mids next to the forward, so it differs slightly.',
+      'At-the-money volatility of the density, decimal per year: that of the expiry in the surface, the term structure and the expiries.',
     ),
     expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
     quantiles: namedObject(

@@ -1,6 +1,7 @@
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { addDays, closeOf, newYorkDate, YEAR_MS } from '../../../src/market/calendar.ts';
+import { addDays, newYorkDate, settlementInstant, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { ContractRow } from '../../../src/market/contract-batch.ts';
+import { settlementOf } from '../../../src/market/option-symbol.ts';
 import type { VarianceClock } from '../../../src/market/variance-clock.ts';
 import { merton } from '../../../src/math/jump-diffusion.ts';
 import { blackScholesPrice } from '../plain.ts';
@@ -115,24 +116,29 @@ export const EXPIRIES = [4, 11, 18, 25, 32, 39, 46, 74, 102, 165, 256, 382, 655]
   addDays(newYorkDate(AS_OF), days),
 );
 
-/** The quotes of a market whose variance passes by a clock. */
-export function market(model: Model, clock: VarianceClock): PreparedChain {
+/** The quotes of a market whose variance passes by a clock. On the `paired` dates, options settle at the open and others at the close. */
+export function market(model: Model, clock: VarianceClock, paired: readonly string[] = []): PreparedChain {
   const rows: ContractRow[] = [];
-  for (const expiry of EXPIRIES) {
-    const at = closeOf(expiry);
+  const tick = paired.length > 0 ? 0.005 : 0.01;
+  const close = paired.length > 0 ? 'SPXW' : 'ACME';
+  for (const [root, expiry] of [...EXPIRIES.map((each) => [close, each]), ...paired.map((each) => ['SPX', each])]) {
+    const at = settlementInstant(expiry!, settlementOf(root!));
     const tte = (at - AS_OF) / YEAR_MS;
     const discount = Math.exp(-RATE * tte);
     const forward = SPOT / discount;
-    const spread = 0.01;
     for (const strike of range(40, 220, tte < 0.15 ? 1 : 2.5)) {
       for (const callPut of [1, -1]) {
         const price = discount * forward * model(callPut, strike / forward, clock.years(at));
-        if (price < 0.02) continue;
-        rows.push(contract({ expiry, strike, callPut, bid: price - spread, ask: price + spread }));
+        if (price < 2 * tick) continue;
+        const [bid, ask] =
+          paired.length > 0
+            ? [Math.floor(price / tick - 1) * tick, Math.ceil(price / tick + 1) * tick]
+            : [price - tick, price + tick];
+        rows.push(contract({ root: root!, expiry: expiry!, strike, callPut, bid, ask }));
       }
     }
   }
-  return prepared(rows);
+  return prepared(rows, {}, paired.length > 0 ? { underlying: 'SPX' } : {});
 }
 
 /** Markets without an event. */

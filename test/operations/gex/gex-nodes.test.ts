@@ -105,11 +105,11 @@ test('the extended answer explains how it was computed', () => {
     },
   });
   const series = answer.series as Record<string, unknown>[];
-  // The strikes of the last series are too few for a smile.
+  // The strikes of the last series are too few for a smile, but those next to the forward have quotes.
   expect(series.map(({ expiry, forward_method, atm_iv }) => [expiry, forward_method, atm_iv === null])).toEqual([
     [TODAY, 'carry', true],
     [EXPIRY, 'parity', false],
-    [LATER, 'parity', true],
+    [LATER, 'parity', false],
   ]);
 });
 
@@ -222,8 +222,9 @@ describe('alternative weights beside the default', () => {
       expiry: TODAY,
       net_gex_mil: levels.exposures.gex / 1e6,
       net_gex_volume_mil: expect.closeTo((4 * levels.exposures.gex) / 1e6, 12),
-      ...{ max_pain: levels.maxPain, hours_to_settlement: 1, atm_iv: expect.closeTo(0.25, 6) },
+      ...{ max_pain: levels.maxPain, hours_to_settlement: 1, atm_iv: expect.closeTo(0.25, 4) },
       expected_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25), 3),
+      straddle_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25) * Math.sqrt(2 / Math.PI), 3),
       open_interest: 560,
       volume: 2_240,
     });

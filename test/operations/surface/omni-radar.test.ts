@@ -35,6 +35,7 @@ interface QuotedSeries {
   readonly atm_iv: number;
   readonly atm_iv_bid: number;
   readonly atm_iv_ask: number;
+  readonly skew_25d: number | null;
 }
 
 describe('the expiry nearest to target_dte', () => {
@@ -95,17 +96,17 @@ describe('density', () => {
   });
 
   test.each(['NVDA', 'SPY', 'UUP'])(
-    'of %s has a volatility between those of bids and asks, as the mids of get_option_quotes have, and the same forward',
+    'of %s has the volatility and the forward of get_option_quotes, between bids and asks',
     (ticker) => {
       const chain = simulated(ticker);
       const { expiries } = call(getOptionQuotes, { ticker }, contextOf(chain)) as { expiries: QuotedSeries[] };
       for (const { expiry, forward, expected_move, ...quoted } of expiries.filter(
-        ({ atm_iv }, i) => i % 4 === 1 && atm_iv,
+        ({ skew_25d }, i) => i % 4 === 1 && skew_25d,
       )) {
         const args = { ticker, expiry };
         const { state_density } = call(runStrategicOmniRadar, args, contextOf(chain)) as unknown as Scan;
         expect(state_density.forward! / forward).toBeCloseTo(1, 9);
-        expect(state_density.atm_iv).toBeWithin(quoted.atm_iv_bid, quoted.atm_iv_ask);
+        expect(state_density.atm_iv).toBeCloseTo(quoted.atm_iv, 12);
         expect(quoted.atm_iv).toBeWithin(quoted.atm_iv_bid, quoted.atm_iv_ask);
         expect(state_density.expected_move! / state_density.atm_iv!).toBeCloseTo(expected_move / quoted.atm_iv, 6);
       }
