@@ -62,11 +62,18 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   };
 }
 
-/** Charges an account for the work of a request. Throws `ClientError` (429), with `message` if it is given, if too few tokens are left. */
-export function charge(limiter: RateLimiter, accountId: string, tokens: number, message?: string): RateDecision {
-  // The request itself has already taken one token. Because of the upper bound, a full bucket is enough for every request, even under a low
-  // limit.
-  const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
+/**
+ * Charges an account for the work of a request. `paid` is what the request has cost before, the token that each request takes included.
+ * Throws `ClientError` (429), with `message` if it is given, if too few tokens are left.
+ */
+export function charge(
+  limiter: RateLimiter,
+  accountId: string,
+  tokens: number,
+  { message, paid = 1 }: { readonly message?: string; readonly paid?: number } = {},
+): RateDecision {
+  // Because of the upper bound, a full bucket is enough for every request, even under a low limit.
+  const decision = limiter.take(accountId, Math.max(0, Math.min(tokens, limiter.policy.burst - paid)));
   if (decision.allowed) return decision;
   throw new ClientError(
     'rate_limited',

@@ -7,12 +7,14 @@ import { aging } from '../operations/reading/market-reading.ts';
 import { respondCompressed } from './compressed-response.ts';
 import { type Recipient, respondCounted } from './counted-response.ts';
 import { fieldsOf, JSON_TYPE } from './http-app.ts';
-import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
+import { etagOf, hasResponse, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 /** An answer over HTTP. The age is not part of the body, because the age is written when the answer is sent. */
 export interface CachedResponse {
   /** The body. In an extended answer, the body lacks its last key, `provenance`. */
   readonly body: string | Uint8Array;
+  /** The size of the answer. Above 0 with an empty body if the answer is too large for the cache, which then has all but the body. */
+  readonly bytes: number;
   readonly isExtended: boolean;
   /** Returns what changes with the age of the answer. Returns the same object while the age stays the same. */
   present(): {
@@ -42,17 +44,36 @@ const CACHE_CONTROL = 'private, no-cache';
 /** Before a cached answer above this size is sent, the byte budget of the account must have room, bytes. */
 const CHECKED_FROM = 16 * 1024;
 
-/** Makes an answer ready to be sent, and caches it. `isCacheable` is true if clients may cache the answer, which then has an entity tag. */
+/**
+ * Makes an answer ready to be sent, and caches it. Of an answer that is too large for the cache, caches the entity tag and the header fields,
+ * without the body. `isCacheable` is true if clients may cache the answer, which then has an entity tag.
+ */
 export function cacheResponse(
   recording: Recording,
-  { view, body, type, provenance, notes = [], isReplay }: WrittenAnswer,
+  { body, ...about }: WrittenAnswer,
   isCacheable: boolean,
   context: Context,
 ): CachedResponse {
-  const hasTag = isCacheable && type !== PICTURE_TYPE;
+  const { type, provenance, notes = [] } = about;
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   // The entity tag depends on the body, the source, the moment of the data and the notes.
-  const etag = hasTag ? etagOf(body, JSON.stringify([origin, notes])) : undefined;
+  const etag = isCacheable && type !== PICTURE_TYPE ? etagOf(body, JSON.stringify([origin, notes])) : undefined;
+  const bytes = Buffer.byteLength(body);
+  let addBytes = (_: number) => {};
+  const cached = presented(body, about, { etag, bytes }, context, (more) => addBytes(more));
+  const withoutBody = () => presented('', about, { etag, bytes }, context);
+  addBytes = recording.add(cached, bytes, etag === undefined ? undefined : withoutBody);
+  return cached;
+}
+
+/** Returns an answer as the cache has it. `bytes` is the size of the answer, also if `body` is empty because it is not kept. */
+function presented(
+  body: string | Uint8Array,
+  { view, type, provenance, notes = [], isReplay }: Omit<WrittenAnswer, 'body'>,
+  { etag, bytes }: { readonly etag: string | undefined; readonly bytes: number },
+  context: Context,
+  onCompressed?: (bytes: number) => void,
+): CachedResponse {
   const provenanceNow = provenance && !isReplay ? aging(provenance, context) : () => provenance;
   const presentAt = (now: Provenance | undefined) => {
     const all = {
@@ -62,13 +83,15 @@ export function cacheResponse(
       ...notesHeader([...(now?.notes ?? []), ...notes]),
     };
     if (etag === undefined) return { provenance: now, fields: fieldsOf(all), prepared: undefined };
-    const prepared = prepareResponse(body, etag, { ...all, 'Cache-Control': CACHE_CONTROL });
+    const prepared = prepareResponse(body, etag, { ...all, 'Cache-Control': CACHE_CONTROL }, bytes);
     return { provenance: now, fields: prepared.fields, prepared };
   };
   const first = presentAt(provenance);
+  if (first.prepared && onCompressed) first.prepared.onCompressed = onCompressed;
   let last = first;
-  const cached: CachedResponse = {
+  return {
     body,
+    bytes,
     isExtended: type === JSON_TYPE && view.answers === undefined && provenance !== undefined,
     present() {
       const now = provenanceNow();
@@ -79,9 +102,13 @@ export function cacheResponse(
       return last;
     },
   };
-  const addBytes = recording.add(cached, Buffer.byteLength(body));
-  if (first.prepared) first.prepared.onCompressed = addBytes;
-  return cached;
+}
+
+/** Returns whether an answer can be sent from the cache. Without its body, it can only be sent to a client that has it. */
+export function isSendable({ body, bytes, present }: CachedResponse, { headers }: Request): boolean {
+  if (body.length > 0 || bytes === 0) return true;
+  const { prepared } = present();
+  return prepared !== undefined && hasResponse(prepared, headers);
 }
 
 /**

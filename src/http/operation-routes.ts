@@ -25,7 +25,7 @@ import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { type AnswerFormat, acceptedFormat, contentType, formatsOf, notOffered } from './answer-format.ts';
 import { countBody, decode, FREE_BYTES, isDrained, parseJson, readBytes, readJson } from './body.ts';
-import { type CachedResponse, cacheResponse, provenanceHeaders, sendResponse } from './cached-response.ts';
+import { type CachedResponse, cacheResponse, isSendable, provenanceHeaders, sendResponse } from './cached-response.ts';
 import { respondCompressed } from './compressed-response.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, onlyValue, type ResponseHead, respondJson, strictQuery } from './http-app.ts';
@@ -206,8 +206,9 @@ async function compute<Result>(
 ): Promise<Response> {
   let cost = 1;
   const chargeTokens = (tokens: number) => {
+    const decision = limiter && charge(limiter, account, tokens, { paid: cost });
     cost += tokens;
-    if (limiter) Object.assign(set.headers, rateLimitHeaders(limiter.policy, charge(limiter, account, tokens), cost));
+    if (decision) Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision, cost));
   };
   const run: RunSteps = (steps) =>
     scheduler.run({
@@ -314,7 +315,7 @@ function answer(
   const { answers, context, budget } = deps;
   const cached = key === undefined ? undefined : answers.get<CachedResponse>(key);
   // A repeat costs no further tokens, because nothing is computed.
-  if (cached) return sendResponse(cached, budget, caller, true);
+  if (cached && isSendable(cached, caller.request)) return sendResponse(cached, budget, caller, true);
   const recording = answers.record(key, view.operation.ofNow && MOMENT_MS);
   const given = args();
   const format = tableFormatIn(given) ?? accepted ?? 'json';

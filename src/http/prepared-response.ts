@@ -29,12 +29,13 @@ export function etagOf(...parts: readonly (string | Uint8Array)[]): string {
   return `"${hash.digest('base64url')}"`;
 }
 
+/** Prepares a response. `size` is the length of the body, in characters of a text or bytes. */
 export function prepareResponse(
   body: string | Blob | Uint8Array,
   etag: string,
   fields: Readonly<Record<string, string>>,
+  size = body instanceof Blob ? body.size : body.length,
 ): PreparedResponse {
-  const size = body instanceof Blob ? body.size : body.length;
   // The columns in a Parquet file are compressed.
   const isLarge = size >= COMPRESSED_FROM && !fields['Content-Type']?.includes('parquet');
   const vary = [fields.Vary ?? [], isLarge ? 'Accept-Encoding' : []].flat().join(', ');
@@ -58,8 +59,7 @@ export function sendPrepared(
   if (isImmutable) delete set.headers['X-Request-Id'];
   const coding = isLarge ? codingOf(requestHeaders.get('accept-encoding')) : undefined;
   if (coding) set.headers.ETag = `${etag.slice(0, -1)}-${coding}"`;
-  const ifNoneMatch = requestHeaders.get('if-none-match');
-  if (ifNoneMatch !== null && matchesTag(ifNoneMatch, etag)) {
+  if (hasResponse(prepared, requestHeaders)) {
     const response = respond(set, null, fields, 304);
     response.headers.delete('Content-Type');
     return response;
@@ -107,6 +107,12 @@ export function codingOf(accepted: string | null): Coding | undefined {
     }),
   );
   return CODINGS.find((coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0);
+}
+
+/** Returns whether a client has the response, by the `If-None-Match` of its request. */
+export function hasResponse({ etag }: PreparedResponse, requestHeaders: Headers): boolean {
+  const ifNoneMatch = requestHeaders.get('if-none-match');
+  return ifNoneMatch !== null && matchesTag(ifNoneMatch, etag);
 }
 
 /** Returns whether If-None-Match is `*`, or a list with this tag, the tag's weak form or the tag of a compressed form. */

@@ -68,7 +68,7 @@ export interface Market {
   levelsDue(tickers: readonly string[]): number;
   // The following methods work like the methods of `LevelStore`, but only up to the market's moment.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
-  levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
+  levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', limit?: number): number[];
   levels(ticker: string, times: readonly number[]): LevelRecord[];
   /** Returns the newest levels of each ticker with the source of their snapshot, or `undefined` for a ticker without stored levels. */
   newestLevels(tickers: readonly string[]): readonly (NewestLevels | undefined)[];
@@ -267,8 +267,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       dividends: (chain) => storedDividends(store, chain),
       levelsDue: (tickers) => store.levelsDueOf(tickers.map(tickerOf), simulated, until),
       lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
-      levelTimes: (ticker, fromMs, toMs, per) =>
-        store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),
+      levelTimes: (ticker, fromMs, toMs, per, limit) =>
+        store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated, limit),
       levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
       newestLevels(tickers) {
         const names = tickers.map(tickerOf);

@@ -206,8 +206,18 @@ export interface LevelStore {
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
   /** Returns the last moment up to `untilMs` that has stored levels, or `undefined` if there is no such moment. */
   lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
-  /** Returns the moments with stored levels in a period, the oldest first. If `per` is `day`, returns only the last moment of each day. */
-  levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
+  /**
+   * Returns the moments with stored levels in a period, the oldest first. If `per` is `day`, returns only the last moment of each day. With a
+   * limit, returns only the last `limit` of these moments.
+   */
+  levelTimes(
+    underlying: string,
+    fromMs: number,
+    toMs: number,
+    per: 'snapshot' | 'day',
+    simulated: boolean,
+    limit?: number,
+  ): number[];
   /** Returns the levels of the given moments, the oldest levels first. */
   levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
   /** Returns the distinct spots in the level records from `fromMs` to `toMs`, in ascending order. */

@@ -105,7 +105,8 @@ export function buildApp(
     ]);
     // A model would take the tokens of the rate limit for tokens of its context.
     const message = 'This call needs more of the rate limit than is left';
-    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens, message));
+    const chargeTokens =
+      limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens, { message }));
     return createMcpOverHttp({
       context,
       answers,

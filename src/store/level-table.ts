@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { newYorkDate } from '../market/calendar.ts';
 import type { LevelEvent, LevelRecord, LevelSpot } from '../market/level-record.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { LevelStore } from '../market/store.ts';
@@ -35,25 +36,27 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
   const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
   const thin = thinSimulated(db, 'levels');
-  const selectTimes = db.prepare<{ at: number }, [number, string, number, number]>(
-    'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? ORDER BY as_of',
+  const selectTimes = db.prepare<{ at: number }, [number, string, number, number, number]>(
+    `SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
+     ORDER BY as_of DESC LIMIT ?`,
   );
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
   // The query uses the index to step back from day to day. The query's time therefore grows with the number of days, not of snapshots.
-  const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
-    `WITH RECURSIVE last (at, day) AS (
+  const selectDaily = db.prepare<{ at: number }, [number, string, number, number, number, string]>(
+    `WITH RECURSIVE days (day) AS (
        SELECT * FROM (
-         SELECT as_of, day FROM levels WHERE simulated = ?1 AND underlying = ?2 AND as_of <= ?4 ORDER BY as_of DESC LIMIT 1
+         SELECT day FROM levels WHERE simulated = ?1 AND underlying = ?2 AND as_of <= ?4 ORDER BY as_of DESC LIMIT 1
        )
        UNION ALL
-       SELECT as_of, levels.day FROM last, levels
-       WHERE at > ?3 AND simulated = ?1 AND underlying = ?2 AND as_of = (
-         SELECT as_of FROM levels WHERE simulated = ?1 AND underlying = ?2 AND day < last.day
-         ORDER BY day DESC, as_of DESC LIMIT 1
-       )
-     ) SELECT at FROM last WHERE at >= ?3 ORDER BY at`,
+       SELECT (SELECT max(day) FROM levels WHERE simulated = ?1 AND underlying = ?2 AND day < days.day)
+       FROM days WHERE day >= ?6 LIMIT ?5
+     ), last AS (
+       SELECT (
+         SELECT max(as_of) FROM levels WHERE simulated = ?1 AND underlying = ?2 AND day = days.day AND as_of <= ?4
+       ) AS at FROM days WHERE day >= ?6
+     ) SELECT at FROM last WHERE at >= ?3 ORDER BY at DESC`,
   );
   const record = `simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
     flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
@@ -134,8 +137,11 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
     levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
-    levelTimes: (underlying, fromMs, toMs, per, simulated) =>
-      (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
+    levelTimes(underlying, fromMs, toMs, per, simulated, limit = Number.MAX_SAFE_INTEGER) {
+      const given = [Number(simulated), underlying, fromMs, toMs, limit] as const;
+      const newestFirst = per === 'day' ? selectDaily.all(...given, newYorkDate(fromMs)) : selectTimes.all(...given);
+      return newestFirst.map(({ at }) => at).reverse();
+    },
     levels: (underlying, times, simulated) =>
       selectAt.all(Number(simulated), underlying, JSON.stringify(times)).map(recordOf),
     levelSpots: (underlying, fromMs, toMs, simulated) => selectSpots.all(Number(simulated), underlying, fromMs, toMs),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
 import { ClientError } from '../../src/core/errors.ts';
 import { contentType } from '../../src/http/answer-format.ts';
-import { type CachedResponse, cacheResponse, sendResponse } from '../../src/http/cached-response.ts';
+import { type CachedResponse, cacheResponse, isSendable, sendResponse } from '../../src/http/cached-response.ts';
 import { createAnswerCache } from '../../src/operations/engine/answer-cache.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
 import { extendedView, plainToolView, restView } from '../../src/operations/engine/perform.ts';
@@ -64,6 +64,25 @@ describe('a large cached answer', () => {
     expect((await response.text()).length).toBe(100_000);
     expect(budget.bytes).toBe(0);
   });
+});
+
+test('of an answer that is too large, the cache has all but the body', async () => {
+  const { answer, cache } = cachedOf('é'.repeat(1024 * 1024));
+  const kept = cache.get<CachedResponse>('a')!;
+  expect([kept.body, kept.bytes, cache.bytes]).toEqual(['', 2 * 1024 * 1024, expect.any(Number)]);
+  expect(cache.bytes).toBeLessThan(5_000);
+  const requestOf = (headers: Record<string, string>) => recipientOf('a', headers).request;
+  const { etag } = answer.present().prepared!;
+  expect([requestOf({}), requestOf({ 'If-None-Match': etag })].map((each) => isSendable(kept, each))).toEqual([
+    false,
+    true,
+  ]);
+  // The compressed forms of the answer that is sent are not counted, because they are not kept.
+  const { bytes } = cache;
+  await sendResponse(answer, createByteBudget(), recipientOf('a', { 'Accept-Encoding': 'gzip' }), false);
+  expect(cache.bytes).toBe(bytes);
+  // An answer that clients may not cache has no entity tag, so nothing of it is kept.
+  expect(cachedOf('x'.repeat(2 * 1024 * 1024), restView(GEX), false).cache.bytes).toBe(0);
 });
 
 test.each([

@@ -156,6 +156,18 @@ test('level times: bounds are inclusive, and the last of a day is the last by Ne
     expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
   }));
 
+test.each(['snapshot', 'day'] as const)('with a limit, level times per %s are the last ones of the period', (per) =>
+  withStore((store) => {
+    for (let i = 0; i < 24; i++) keepLevels(store, { asOf: MONDAY_MS + i * 5 * HOUR_MS });
+    for (const [from, to] of [ALWAYS, [MONDAY_MS + HOUR_MS, MONDAY_MS + 3 * DAY_MS]] as const) {
+      const all = store.levelTimes('SPX', from, to, per, false);
+      expect(all.length).toBeGreaterThan(2);
+      for (const limit of [1, 2, all.length - 1, all.length, all.length + 1])
+        expect([limit, store.levelTimes('SPX', from, to, per, false, limit)]).toEqual([limit, all.slice(-limit)]);
+    }
+  }),
+);
+
 test("the level log is in the order of saving, has one kind of data, and omits records older than the ticker's latest", () =>
   withStore((store) => {
     const save = (days: number, overrides: Partial<LevelRecord> = {}) => {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { DAY_MS, newYorkDate } from '../../src/market/calendar.ts';
+import { addDays, DAY_MS, newYorkDate, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { Close, Print } from '../../src/market/prints.ts';
@@ -100,6 +100,39 @@ export function recordOf(overrides: Partial<LevelRecord> = {}): LevelRecord {
     ...{ nearestIv: 0.1675, expiringGex: 1.25e9 },
     ...overrides,
   };
+}
+
+/**
+ * Stores `perDay` levels on each of some days in the database file of a store that has levels: copies of the first stored levels, a minute
+ * apart, from 15:00 in New York on.
+ */
+export function copyLevels(
+  path: string,
+  underlyings: readonly string[],
+  firstDay: string,
+  days: number,
+  perDay: number,
+) {
+  const db = new Database(path, { strict: true });
+  const columns = db
+    .query<{ name: string }, []>("SELECT name FROM pragma_table_info('levels')")
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => !['seq', 'underlying', 'as_of', 'day', 'advanced'].includes(name));
+  const insert = db.prepare(
+    `WITH RECURSIVE minutes (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM minutes WHERE i + 1 < ?4)
+     INSERT INTO levels (underlying, as_of, day, advanced, ${columns})
+     SELECT ?1, ?2 + 60000 * i, ?3, 0, ${columns} FROM minutes CROSS JOIN levels
+     WHERE seq = (SELECT min(seq) FROM levels)`,
+  );
+  db.transaction(() => {
+    for (const underlying of underlyings)
+      for (let i = 0; i < days; i++) {
+        const day = addDays(firstDay, i);
+        insert.run(underlying, newYorkInstant(day, '15:00'), day, perDay);
+      }
+  }).immediate();
+  db.close();
 }
 
 /** Stores a snapshot and its levels. Returns the id of the snapshot. */

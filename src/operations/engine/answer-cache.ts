@@ -79,17 +79,21 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
         /** The context with which the answer must be computed. The context records what the answer depends on. */
         context: recorded.context,
         /**
-         * Caches an answer of `size` bytes, unless the answer or its key is too large, or the answer depends on the present moment. Returns
-         * a function that counts further bytes of the cached answer, such as a compressed form.
+         * Caches an answer of `size` bytes, unless its key is too large, or the answer depends on the present moment. In place of an answer
+         * that is too large, caches what `smallPart` returns, such as the answer without its body. Returns a function that counts further
+         * bytes of the cached answer, such as a compressed form.
          */
-        add(answer: object, size: number): (moreBytes: number) => void {
+        add(answer: object, size: number, smallPart?: () => object): (moreBytes: number) => void {
           const found = recorded.found();
-          if (key === undefined || key.length > KEY_LENGTH_MAX || size > entryBytesMax || !found) return () => {};
-          const entry = { ...found, answer, bytes: 0 };
+          const isLarge = size > entryBytesMax;
+          const kept = isLarge ? smallPart?.() : answer;
+          if (key === undefined || key.length > KEY_LENGTH_MAX || !kept || !found) return () => {};
+          const entry = { ...found, answer: kept, bytes: 0 };
           const replaced = entries.get(key);
           if (replaced) remove(key, replaced);
           entries.set(key, entry);
-          count(key, entry, ENTRY_BYTES + 2 * key.length + size);
+          count(key, entry, ENTRY_BYTES + 2 * key.length + (isLarge ? 0 : size));
+          if (isLarge) return () => {};
           return (more) => count(key, entry, more);
         },
       };

@@ -14,6 +14,11 @@ export const MOVED_CONTRACTS = 50_000;
 export const TOUCH_PRODUCTS = 500_000;
 /** Number of tickers whose stored levels a screen reads for one token. */
 export const SCREENED_TICKERS = 100;
+/**
+ * Number of moments with stored levels that are found in a range for one token: those of all snapshots, or the last of each day. The token
+ * that each request costs covers as many.
+ */
+export const MOMENTS_FOUND = { snapshot: 20_000, day: 5_000 };
 /** Number of trading days whose stored levels and spots a level record reads for one token. */
 export const RECORD_DAYS = 10;
 /** Number of contracts in stored snapshots whose volumes are summed for one token. */

@@ -4,10 +4,13 @@ import { downsample } from '../../analytics/downsample.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { ivRank } from '../../analytics/iv-rank.ts';
 import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
 import { addDays, iso, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
+import type { NewestLevels } from '../../market/newest-levels.ts';
 import { moment, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
+import { MOMENTS_FOUND } from '../engine/request-cost.ts';
 import { count, defaulted, integerIn, objectOf, oneOf, textField, wordField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import {
@@ -100,10 +103,10 @@ export const getGexHistory = defineOperation({
     notes: textList('Caveats on the figures.'),
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/history' },
-  run(request, context) {
+  *run(request, context) {
     const { market } = context;
     const name = market.tracked(request.ticker);
-    const { newest, times } = levelTimesIn(name, request, context);
+    const { newest, times } = yield* levelTimesIn(name, request, context);
     const iv = newest === undefined ? ivRank([]) : yearIvRank(name, newest, market);
     const rows = market.levels(name, downsample(times, request.points));
     const notes = [
@@ -125,18 +128,60 @@ export const getGexHistory = defineOperation({
       sign_convention: conventionOf({ sign: DEFAULT_SIGN }),
       notes,
     };
-    return { result, ...newestProvenance(name, context, notes) };
+    const last = rows.at(-1);
+    // Levels of the newest chain, and an answer without rows, have the provenance of the newest chain.
+    const past = last?.asOf === market.findChain(name)?.asOf ? undefined : withSource(last, context);
+    return {
+      result,
+      ...(past ? { provenance: provenanceOf(past, context, notes) } : newestProvenance(name, context, notes)),
+    };
   },
 });
 
 export type GexHistory = Static<(typeof getGexHistory)['full']>;
 
 /** Returns the moments of a ticker's stored levels in a range, ascending, and the newest moment before its end, ms since the epoch. */
-export function levelTimesIn(name: string, range: Static<TObject<typeof rangeInput>>, { market }: Context) {
+export function* levelTimesIn(name: string, range: Static<TObject<typeof rangeInput>>, context: Context, paid?: Paid) {
   const { fromMs, toMs } = rangeOf(range);
-  const newest = market.lastLevelsAt(name, toMs);
+  const newest = context.market.lastLevelsAt(name, toMs);
   const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
-  return { newest, times: market.levelTimes(name, fromMs ?? yearAgo, toMs, range.per) };
+  return { newest, times: yield* findTimes(name, fromMs ?? yearAgo, toMs, range.per, context, paid) };
+}
+
+/** The number of moments that may be found before the request pays a further token. The tickers of one request share the object. */
+export interface Paid {
+  moments: number;
+}
+
+/** Returns the moments of a ticker's stored levels in a period, ascending, ms since the epoch. The request pays for them before they are found. */
+export function* findTimes(
+  name: string,
+  fromMs: number,
+  toMs: number,
+  per: 'snapshot' | 'day',
+  { market }: Context,
+  paid: Paid = { moments: MOMENTS_FOUND[per] },
+): Steps<number[]> {
+  const parts: number[][] = [];
+  // The newest part is found first. Each part is one step.
+  for (let untilMs = toMs; ; ) {
+    if (paid.moments === 0) {
+      yield { message: 'Finding the moments of the levels', tokens: 1 };
+      paid.moments = MOMENTS_FOUND[per];
+    }
+    const most = paid.moments;
+    const part = market.levelTimes(name, fromMs, untilMs, per, most);
+    paid.moments -= part.length;
+    parts.unshift(part);
+    if (part.length < most) return parts.length > 1 ? parts.flat() : part;
+    const [first] = part as [number, ...number[]];
+    untilMs = (per === 'day' ? newYorkInstant(newYorkDate(first), '00:00') : first) - 1;
+  }
+}
+
+/** Returns stored levels with the source of their snapshot. Returns `undefined` if there are no levels, or if they are removed. */
+export function withSource(levels: LevelRecord | undefined, { market }: Context): NewestLevels | undefined {
+  return levels && market.at(levels.asOf).newestLevels([levels.underlying])[0];
 }
 
 /** Returns the columns `levelColumns` of stored levels. */

@@ -23,7 +23,7 @@ import {
   readingAt,
 } from './compare-levels.ts';
 import { comparedMoment, PREVIOUS_CLOSE, reachNotes } from './compared-moment.ts';
-import { dueNotes, pastNotes } from './gex-history.ts';
+import { dueNotes, findTimes, pastNotes } from './gex-history.ts';
 
 /** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
@@ -80,7 +80,7 @@ export const getLevelsHistory = defineOperation({
         provenance: provenanceOfLevels(after, context, [...notes, ...(yield* newestNotes(after, true, context))]),
       };
     }
-    const times = timesOf(name, request, context);
+    const times = yield* timesOf(name, request, context);
     const shown = downsample(times, ROWS_MAX);
     const rows = market.levels(name, shown);
     if (shown.length < times.length)
@@ -123,10 +123,11 @@ function beginNotes(name: string, { from }: Request, { market }: Context): strin
 }
 
 /** Returns the moments of the rows in a period, or else the newest moment. Throws `ClientError` if there is no row. */
-function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
+function* timesOf(name: string, { per, ...range }: Request, context: Context): Steps<number[]> {
+  const { market } = context;
   const { fromMs, toMs } = rangeOf(range);
   if (fromMs === undefined && range.to === undefined) return [newestOf(name, toMs, { market })];
-  const times = market.levelTimes(name, fromMs ?? 0, toMs, per);
+  const times = yield* findTimes(name, fromMs ?? 0, toMs, per, context);
   if (times.length > 0) return times;
   const before = newestOf(name, toMs, { market });
   throw new ClientError('unprocessable', `No levels of ${name} are stored in the range`, {

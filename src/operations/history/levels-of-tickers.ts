@@ -1,24 +1,27 @@
 import { Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
 import { byRange } from '../../core/steps.ts';
-import type { LevelRecord } from '../../market/level-record.ts';
+import type { NewestLevels } from '../../market/newest-levels.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { JSON_ROWS, rowsCost, SCREENED_TICKERS } from '../engine/request-cost.ts';
+import { JSON_ROWS, MOMENTS_FOUND, rowsCost, SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { defaulted, integerIn, objectOf } from '../engine/schemas.ts';
 import { textList } from '../engine/wrapped-schemas.ts';
-import { levelTimesIn, rangeInput } from './gex-history.ts';
+import { levelTimesIn, rangeInput, withSource } from './gex-history.ts';
 import {
+  addRows,
   answerOfMany,
   besideColumns,
   columnsOfMany,
-  newestOf,
+  emptyColumns,
   PAGE_OF_MANY,
   requestedNames,
-} from './levels-of-many.ts';
+} from './many-levels.ts';
 import { tickerList } from './screen-tickers.ts';
 
 /** Maximum number of rows of an answer. Some 100 tickers with a row per trading day of two years have so many. */
 const ROWS_MAX = 50_000;
+/** Number of rows that one step reads, in some 5 ms. */
+const ROWS_PER_STEP = 1_000;
 
 export const getLevelsOfTickers = defineOperation({
   name: 'get_levels_of_tickers',
@@ -52,25 +55,28 @@ export const getLevelsOfTickers = defineOperation({
     const most = Math.min(points, Math.floor(ROWS_MAX / Math.max(1, names.length)));
     const ranges: { readonly name: string; readonly times: readonly number[] }[] = [];
     const [without, downsampled]: [string[], string[]] = [[], []];
-    yield* byRange(names.length, 1, 'Reading the moments of the levels', (from) => {
-      const name = names[from]!;
-      const { times } = levelTimesIn(name, range, context);
+    const paid = { moments: MOMENTS_FOUND[range.per] };
+    for (const name of names) {
+      const { times } = yield* levelTimesIn(name, range, context, paid);
       if (times.length === 0) without.push(name);
       else ranges.push({ name, times: downsample(times, most) });
       if (times.length > most) downsampled.push(name);
-    });
+      yield { message: 'Finding the moments of the levels' };
+    }
     const total = ranges.reduce((sum, { times }) => sum + times.length, 0);
     yield { message: 'Reading the levels', tokens: rowsCost(total, JSON_ROWS) };
-    const rows: LevelRecord[] = [];
-    yield* byRange(ranges.length, 1, 'Reading the levels', (from) => {
-      const { name, times } = ranges[from]!;
-      for (const row of context.market.levels(name, times)) rows.push(row);
-    });
-    yield { message: 'Collecting the columns' };
-    const { found } = yield* newestOf(
-      ranges.map(({ name }) => name),
-      context,
-    );
-    return answerOfMany(rows, { newest: found, without, names, downsampled, notes }, context);
+    const [columns, last]: [ReturnType<typeof emptyColumns>, NewestLevels[]] = [emptyColumns(), []];
+    for (const { name, times } of ranges) {
+      let newest: NewestLevels | undefined;
+      yield* byRange(times.length, ROWS_PER_STEP, 'Reading the levels', (from, to) => {
+        const rows = context.market.levels(name, times.slice(from, to));
+        addRows(columns, rows);
+        // Between two steps, the service may have removed levels.
+        newest = withSource(rows.at(-1), context) ?? newest;
+      });
+      if (newest) last.push(newest);
+      yield { message: 'Reading the levels' };
+    }
+    return answerOfMany(columns, { last, without, names, downsampled, notes }, context);
   },
 });
