@@ -419,4 +419,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX tape_parts_by_time
     ON tape_parts (simulated, underlying, to_at, from_at, layer, place, day, entries, standing, last_at);
   `,
+  `
+  -- sign_probability: the probability that the sign of net_gex is right. It is null for records from before this column.
+  ALTER TABLE levels ADD COLUMN sign_probability REAL;
+  `,
 ];

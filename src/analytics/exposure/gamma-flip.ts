@@ -4,21 +4,29 @@ import { rowsOfColumn } from '../chain/rows.ts';
 import {
   type GammaProfile,
   gexOfColumns,
+  grossGexOf,
   levelsWithin,
   netGexAtLevels,
+  netGexOf,
   type Positions,
   positionsOf,
   STEP,
 } from './gamma-profile.ts';
+import { SIGN_MARGIN_MIN_PCT, signMarginPct } from './sign-margin.ts';
+import { isStickyStrike } from './smile-dynamics.ts';
+import { firstAtLeast } from './strike-index.ts';
 
 /** The flip of net gamma, or a substitute spot if there is no flip. */
 export interface GammaFlip {
   /** The spot at which net gamma changes its sign, dollars. */
   readonly level: number;
   /**
-   * False if net gamma keeps its sign from 50 % below to 50 % above spot. `level` is then the spot with the smallest absolute net gamma.
+   * False if net gamma keeps its sign from 50 % below to 50 % above spot: `level` is then the spot with the smallest absolute net gamma. Also
+   * false if `level` is outside the quoted strikes, because the volatilities there come from no quote.
    */
   readonly resolved: boolean;
+  /** True if net gamma changes its sign at `level`, but outside the quoted strikes. */
+  readonly isOutside?: true;
 }
 
 /** Half-widths of the grid of spots, as fractions of the present spot. If net gamma keeps its sign on one grid, the next grid is tried. */
@@ -30,27 +38,110 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 }
 
 /**
- * Computes net gamma over a grid of spots, and finds the sign change nearest to the present spot (Perfiliev 2022). Volatilities stay at
- * their strikes, and forwards move with spot. Other tools use the strike where the cumulative gamma by strike changes its sign, which is a
+ * Computes net gamma over a grid of spots, and finds the sign change nearest to the present spot (Perfiliev 2022). Smiles move by the chain's
+ * smile dynamics, and forwards with spot. Other tools use the strike where the cumulative gamma by strike changes its sign, which is a
  * different quantity and changes in jumps. The flip is cached by the chain.
  */
 export const gammaFlip = cachedBy('Finding the gamma flip', function* (prepared: PreparedChain): Steps<GammaFlip> {
-  return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
+  const quoted = quotedStrikes(prepared);
+  if (!isStickyStrike(prepared)) return yield* flipOfMovedSmiles(prepared, quoted);
+  return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot, quoted);
 });
 
-/** Finds the gamma flip of the given dealer positions. */
-export function* flipOfPositions(positions: Positions, spot: number): Steps<GammaFlip> {
+/** The lowest and the highest strike with a volatility from the quotes or from the feed. */
+export type StrikeRange = readonly [lowest: number, highest: number];
+
+export function quotedStrikes({ series }: PreparedChain): StrikeRange {
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, 0];
+  for (const { forward, smile } of series) {
+    if (smile.logMoneyness.length === 0) continue;
+    lowest = Math.min(lowest, forward * Math.exp(smile.logMoneyness[0]!));
+    highest = Math.max(highest, forward * Math.exp(smile.logMoneyness.at(-1)!));
+  }
+  return [lowest * (1 - STRIKE_ROUNDING), highest * (1 + STRIKE_ROUNDING)];
+}
+
+/** The relative rounding of a strike that is computed from its log-moneyness. */
+const STRIKE_ROUNDING = 1e-12;
+
+function flipAt(level: number, [lowest, highest]: StrikeRange): GammaFlip {
+  const isOutside = level < lowest || level > highest;
+  return { level, resolved: !isOutside, ...(isOutside && { isOutside }) };
+}
+
+/** Finds the gamma flip of the given dealer positions, with the range of strikes that are quoted. Volatilities stay at their strikes. */
+export function* flipOfPositions(positions: Positions, spot: number, quoted: StrikeRange): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
     widest = yield* sketchProfile(positions, levelsWithin(halfWidth, spot));
     const level = yield* findCrossing(widest, positions, spot);
-    if (level !== undefined) return { level, resolved: true };
+    if (level !== undefined) return flipAt(level, quoted);
   }
   const { gex, errorBound } = widest!;
   const least = gex.reduce((sum, each, i) => Math.min(sum, Math.abs(each) + errorBound[i]!), Number.POSITIVE_INFINITY);
   yield* refineProfile(widest!, positions, (i) => Math.abs(gex[i]!) - errorBound[i]! <= least);
   return { level: leastAbsolute(widest!, spot), resolved: false };
 }
+
+/** One in so many levels is priced first if smiles move. The interval with the nearest sign change is then priced at all its levels. */
+const COARSE = 4;
+
+/** Finds the gamma flip of a chain whose smiles move with spot. */
+function* flipOfMovedSmiles(prepared: PreparedChain, quoted: StrikeRange): Steps<GammaFlip> {
+  const { spot } = prepared.chain;
+  let profile: GammaProfile | undefined;
+  for (const halfWidth of HALF_WIDTHS) {
+    const fine = levelsWithin(halfWidth, spot);
+    const level = fine.filter((_, i) => i % COARSE === 0);
+    profile = { level, gex: yield* netGexOf(prepared, level) };
+    const nearest = crossingNearest(profile, spot);
+    if (nearest === undefined) continue;
+    const near = fine.filter((each) => Math.abs(each - nearest) <= COARSE * STEP * spot);
+    return flipAt(crossingNearest({ level: near, gex: yield* netGexOf(prepared, near) }, spot) ?? nearest, quoted);
+  }
+  return { level: leastAbsolute(profile!, spot), resolved: false };
+}
+
+/** Spots, dollars. */
+export interface FlipZone {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The half-width of the first window around the flip in which the zone is searched, in levels. Further windows are twice as wide. */
+const ZONE_LEVELS = 12;
+
+/**
+ * Returns the spots around the flip at which the sign margin is below `SIGN_MARGIN_MIN_PCT`, interpolated between levels and at most 50 % from
+ * spot. Returns null if the flip is not resolved.
+ */
+export const flipZone = cachedBy(
+  'Finding the zone of the flip',
+  function* (prepared: PreparedChain): Steps<FlipZone | null> {
+    const { spot } = prepared.chain;
+    const flip = yield* gammaFlip(prepared);
+    if (!flip.resolved) return null;
+    const all = levelsWithin(HALF_WIDTHS.at(-1)!, spot);
+    const above = firstAtLeast(all, flip.level);
+    for (let reach = ZONE_LEVELS; ; reach *= 2) {
+      const [from, to] = [Math.max(0, above - reach), Math.min(all.length, above + reach)];
+      const level = all.subarray(from, to);
+      const gross = yield* grossGexOf(prepared, level);
+      const net = yield* netGexOf(prepared, level);
+      const excess = [...net].map((each, i) => signMarginPct(each, gross[i]!) - SIGN_MARGIN_MIN_PCT);
+      // The flip is one of the levels, with the margin 0.
+      const spots = [...level].toSpliced(above - from, 0, flip.level);
+      excess.splice(above - from, 0, -SIGN_MARGIN_MIN_PCT);
+      const isOut = (each: number) => each >= 0;
+      const low = excess.findLastIndex((each, i) => i < above - from && isOut(each));
+      const high = excess.findIndex((each, i) => i > above - from && isOut(each));
+      if ((low < 0 && from > 0) || (high < 0 && to < all.length)) continue;
+      const edge = (i: number, inward: number) =>
+        spots[i]! + ((spots[inward]! - spots[i]!) * excess[i]!) / (excess[i]! - excess[inward]!);
+      return { low: low < 0 ? spots[0]! : edge(low, low + 1), high: high < 0 ? spots.at(-1)! : edge(high, high - 1) };
+    }
+  },
+);
 
 /** Returns the sign change nearest to spot, if any. Values next to it and with an uncertain sign are computed exactly. */
 function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {

@@ -98,7 +98,10 @@ const asOf = momentField('When the quotes were taken, ISO 8601.');
 const AS_OF_OR_NULL = 'When the oldest of the quotes were taken, ISO 8601; null without data.';
 
 /** The arguments that decide how a chain is analysed, and which of its expiries are. */
-const OPTIONS = ['forward', 'rate', 'dividend', 'gamma', 'iv', 'weight', 'sign', 'expiries', 'expiry'] as const;
+const OPTIONS = [
+  ...(['forward', 'rate', 'dividend', 'gamma', 'iv', 'weight', 'sign', 'smile_dynamics'] as const),
+  ...(['expiries', 'expiry'] as const),
+] as const;
 
 /** Returns the schema of the field `options`, for operations of market data that take some of the options. */
 function statedOptions({ ofMarket }: Operation, { properties }: TObject): TProperties {

@@ -3,6 +3,7 @@ import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { gammaOfRecord, gammaRegime, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import type { Walls } from '../../analytics/exposure/walls.ts';
 import { shownName } from '../../core/clean-text.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -12,7 +13,7 @@ import { answerSchema, type Context, defineOperation, ORIGIN, type Provenance } 
 import { namedObject, number, objectOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullable, numberOrNull, textList } from '../engine/wrapped-schemas.ts';
-import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { flipInput, optionsOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
@@ -25,10 +26,11 @@ import {
   SIMULATED_NOTE,
   settledSince,
 } from '../reading/market-reading.ts';
-import { gammaNotes, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
+import { gammaNotes, regimeNotes, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { crossing, crossingKind } from './level-crossings.ts';
 import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
+import { signFields, signFiguresOf } from './sign-figures.ts';
 
 const hedging = namedObject('HedgingCompared', "Dealers' hedging compared with the daily volume of the underlying.", {
   shares_per_pct: number(
@@ -76,6 +78,7 @@ export const getLiveGexNodes = defineOperation({
       "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
     ),
     hedging,
+    ...signFields,
   }),
   tool: {
     question: 'walls, gamma flip, max pain',
@@ -87,7 +90,7 @@ export const getLiveGexNodes = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
-    input: objectOf({ ...chainInput.properties, expiry: expiryChoice }),
+    input: objectOf({ ...flipInput.properties, expiry: expiryChoice }),
     answers: REST_KEYS,
     isContract: true,
   },
@@ -135,6 +138,7 @@ function* variantsOf({ chain, prepared }: MarketReading, { exposures }: GexLevel
     by_flow: yield* byPrints(prepared, context),
     zero_dte: yield* zeroDte(prepared, exposures.grossGex, context),
     hedging: hedgingOf(chain, exposures.gex, context),
+    ...(yield* signFiguresOf(prepared, context)),
   };
 }
 
@@ -186,7 +190,8 @@ export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
     put_wall: levels.putWall,
     gex_flip: levels.gexFlip,
     net_gex_mil: levels.netGex / MILLION,
-    ...reportRegime({ gex: levels.netGex, grossGex: levels.grossGex }),
+    regime: gammaRegime(gammaOfRecord(levels)),
+    sign_margin_pct: signMarginPct(levels.netGex, levels.grossGex),
     flip_resolved: levels.flipResolved,
     gross_gex_mil: levels.grossGex / MILLION,
     provenance: {

@@ -21,7 +21,9 @@ export const variantSchema = {
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   ...regimeFields,
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-  flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
+  flip_resolved: flagField(
+    'False if net gamma has one sign within 50 % of spot, or changes it only outside the quoted strikes.',
+  ),
   call_wall: number('Strike at or above spot with most call gamma, dollars.'),
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
