@@ -48,15 +48,20 @@ export const gammaFlip = cachedBy('Finding the gamma flip', function* (prepared:
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot, quoted);
 });
 
-/** The lowest and the highest strike with a volatility from the quotes or from the feed. */
 export type StrikeRange = readonly [lowest: number, highest: number];
 
-export function quotedStrikes({ series }: PreparedChain): StrikeRange {
+/** Returns the lowest and the highest strike whose volatility comes from a quote or from the feed. */
+export function quotedStrikes({ series, pairs, options }: PreparedChain): StrikeRange {
   let [lowest, highest] = [Number.POSITIVE_INFINITY, 0];
+  const include = (strike: number) => {
+    lowest = Math.min(lowest, strike);
+    highest = Math.max(highest, strike);
+  };
+  // With `own`, each contract has the volatility of the feed, also contracts that the smile leaves out.
+  if (options.iv === 'own') for (const [i, strike] of pairs.strike.entries()) if (pairs.iv[i]! > 0) include(strike);
   for (const { forward, smile } of series) {
-    if (smile.logMoneyness.length === 0) continue;
-    lowest = Math.min(lowest, forward * Math.exp(smile.logMoneyness[0]!));
-    highest = Math.max(highest, forward * Math.exp(smile.logMoneyness.at(-1)!));
+    for (const end of [smile.logMoneyness[0], smile.logMoneyness.at(-1)])
+      if (end !== undefined) include(forward * Math.exp(end));
   }
   return [lowest * (1 - STRIKE_ROUNDING), highest * (1 + STRIKE_ROUNDING)];
 }

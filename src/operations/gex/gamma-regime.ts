@@ -20,7 +20,7 @@ export const regimeColumn = (description: string) => wordColumn(REGIMES, descrip
 /** The fields that state the sign of net GEX, and how certain the sign is. */
 export const regimeFields = {
   regime: regimeField(
-    `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}, or regime_probability below ${SIGN_PROBABILITY_MIN}.`,
+    `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}, or the probability that this sign is right below ${SIGN_PROBABILITY_MIN}.`,
   ),
   regime_probability: number(
     "Probability that dealers' net gamma has the sign of net GEX, under a prior of the positions that they hold, 0 to 1.",

@@ -95,7 +95,7 @@ test('the extended answer explains how it was computed', () => {
   const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, market());
   expect(answer).toMatchObject({
     ...{ expiry: LATER, expiry_root: 'ACME', expiry_chosen_by: 'large_prints', flip_resolved: true },
-    regime: LEVELS.exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    ...{ regime: 'undetermined', regime_probability: LEVELS.exposures.signProbability },
     gross_gex_mil: LEVELS.exposures.grossGex / 1e6,
     contracts: {
       contracts: 48,
@@ -144,7 +144,7 @@ describe('alternative weights beside the default', () => {
     };
     const open = rows.reduce((sum, { openInterest }) => sum + openInterest, 0);
     expect(by_flow).toMatchObject({
-      ...{ regime: 'negative_gamma', call_wall: 100, signed_share_pct: expect.closeTo((100 * 60) / open, 9) },
+      ...{ regime: 'undetermined', call_wall: 100, signed_share_pct: expect.closeTo((100 * 60) / open, 9) },
       ...{ contracts_signed: 1, positions_capped: 0, prints: { feed: 1, quote: 0, tick: 0, unknown: 0 } },
     });
     expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);

@@ -44,7 +44,7 @@ test('a row has the shares that a single contract needs, their value, and gamma 
     {
       ...{ move_pct: -4, spot: 96, shares, dollars_mil: (shares * 96) / 1e6, volume_pct: null },
       net_gex_mil: expect.closeTo((-70 * 100 * at(96).gamma * 96 ** 2 * 0.01) / 1e6, 9),
-      regime: 'negative_gamma',
+      regime: 'undetermined',
     },
   ]);
 });
