@@ -87,7 +87,7 @@ export const getHedgingProfile = defineOperation({
   tool: {
     question: 'what dealers buy or sell if spot moves; chart',
     method: 'hedging-over-moves-get_hedging_profile',
-    units: ['Shares', '+ buy, - sell', 'percentages'],
+    units: ['Shares', '+ buy, - sell', 'Percent'],
     answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'],
   },
   rest: {

@@ -6,7 +6,7 @@ import { signProbability } from '../../analytics/exposure/sign-probability.ts';
 import { cachedBy, type Steps } from '../../core/steps.ts';
 import { hasOpenInterest } from '../../market/chain.ts';
 import type { Context } from '../engine/operation.ts';
-import { describedObject, flagField, namedObject, number } from '../engine/schemas.ts';
+import { flagField, namedObject, number } from '../engine/schemas.ts';
 import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { customerPositionsOf, withAssumedSign, withFlowSign } from '../reading/dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
@@ -26,7 +26,8 @@ export function signScenariosOf({ withFlips }: { readonly withFlips: boolean }) 
       ...((withFlips && { gex_flip }) as { gex_flip: typeof gex_flip }),
     },
   );
-  return describedObject(
+  return namedObject(
+    withFlips ? 'SignScenarios' : 'SignScenariosWithoutFlips',
     'Net gamma by each assumption about dealers: long calls and short puts, short both, long both, and flow: the opposite of what customers ' +
       'bought and sold.',
     {
@@ -63,7 +64,7 @@ export const signFields = {
       ssr: numberOrNull(
         'The flip if the at-the-money volatility becomes that of the smile at ssr_ratio times the move, dollars.',
       ),
-      ssr_ratio: number('The ratio of ssr: 1.5 for an index, else 1, which is sticky_strike.'),
+      ssr_ratio: number('Ratio of ssr: 1.5 for an index, else 1, which is sticky_strike.'),
     },
   ),
   sign_scenarios: signScenariosOf({ withFlips: true }),
