@@ -29,7 +29,15 @@ import {
 import { gammaNotes, regimeNotes, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { crossing, crossingKind } from './level-crossings.ts';
-import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
+import {
+  byFlowVariant,
+  byPrints,
+  byVolume,
+  byVolumeVariant,
+  openPositionsOf,
+  zeroDte,
+  zeroDteVariant,
+} from './level-variants.ts';
 import { signFields, signFiguresOf } from './sign-figures.ts';
 
 const hedging = namedObject('HedgingCompared', "Dealers' hedging compared with the daily volume of the underlying.", {
@@ -138,7 +146,7 @@ function* variantsOf({ chain, prepared }: MarketReading, { exposures }: GexLevel
     by_flow: yield* byPrints(prepared, context),
     zero_dte: yield* zeroDte(prepared, exposures.grossGex, context),
     hedging: hedgingOf(chain, exposures.gex, context),
-    ...(yield* signFiguresOf(prepared, context)),
+    ...(yield* signFiguresOf(prepared, yield* openPositionsOf(prepared, context))),
   };
 }
 

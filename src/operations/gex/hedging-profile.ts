@@ -107,7 +107,8 @@ export const getHedgingProfile = defineOperation({
     const moves = [...new Set(input.moves ?? MOVES)].toSorted((a, b) => a - b);
     const profile = yield* profiles.of(prepared, moves.join(), {
       message: 'Pricing the chain at other spots',
-      tokens: movesCost(prepared.count, moves.length + 1),
+      // Under other smile dynamics than sticky strike, each spot is priced twice.
+      tokens: movesCost(prepared.count, moves.length * (prepared.options.ssr === DEFAULT_OPTIONS.ssr ? 1 : 2) + 1),
       steps: () => hedgingAtMoves(prepared, moves),
     });
     const volume = averageDailyVolumeOf(chain, context);

@@ -134,9 +134,13 @@ export const byFlowVariant = namedObject(
 
 /** Computes the levels with dealer signs from the flow. Returns null without open interest, or if no live contract has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
-  if (!hasOpenInterest(prepared.chain)) return null;
-  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
+  const positions = yield* openPositionsOf(prepared, context);
   return positions ? yield* byPositions(prepared, positions) : null;
+}
+
+/** Returns the customers' positions by prints, `undefined` without open interest, or if no live contract has a print. */
+export function* openPositionsOf({ chain }: PreparedChain, context: Context): Steps<CustomerPositions | undefined> {
+  return hasOpenInterest(chain) ? yield* customerPositionsOf(chain, context.market.tape(chain)) : undefined;
 }
 
 /** Computes the levels on the assumption that dealers hold the opposite of the customers' positions. */

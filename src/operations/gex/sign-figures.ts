@@ -2,14 +2,13 @@ import { type AssumedSign, usualSsr } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { flipZone, gammaFlip } from '../../analytics/exposure/gamma-flip.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
-import { signProbability } from '../../analytics/exposure/sign-probability.ts';
+import { gammaRegime, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { cachedBy, type Steps } from '../../core/steps.ts';
-import { hasOpenInterest } from '../../market/chain.ts';
-import type { Context } from '../engine/operation.ts';
 import { flagField, namedObject, number } from '../engine/schemas.ts';
 import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
-import { customerPositionsOf, withAssumedSign, withFlowSign } from '../reading/dealer-sign.ts';
-import { regimeFields, reportRegime } from './gamma-regime.ts';
+import { withAssumedSign, withFlowSign } from '../reading/dealer-sign.ts';
+import { regimeField, regimeFields } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
 /** Returns the schema of the field `sign_scenarios`, with or without the flip of each scenario. */
@@ -22,7 +21,10 @@ export function signScenariosOf({ withFlips }: { readonly withFlips: boolean }) 
     'Net gamma by one assumption about the positions of dealers.',
     {
       net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-      ...regimeFields,
+      regime: regimeField(
+        'By the sign of net GEX; undetermined if sign_margin_pct is below 2.5. The positions are taken as certain.',
+      ),
+      sign_margin_pct: regimeFields.sign_margin_pct,
       ...((withFlips && { gex_flip }) as { gex_flip: typeof gex_flip }),
     },
   );
@@ -70,12 +72,11 @@ export const signFields = {
   sign_scenarios: signScenariosOf({ withFlips: true }),
 };
 
-/** Returns the values of the fields in `signFields`. */
-export function* signFiguresOf(prepared: PreparedChain, context: Context) {
+/** Returns the values of the fields in `signFields`. `positions` are the customers' by prints, if there are any. */
+export function* signFiguresOf(prepared: PreparedChain, positions: CustomerPositions | undefined) {
   const { spot } = prepared.chain;
   const zone = yield* flipZone(prepared);
-  const assumed = (sign: AssumedSign) =>
-    scenarioOf(sign === prepared.sign ? prepared : withAssumedSign(prepared, sign));
+  const assumed = (sign: AssumedSign) => scenarioOf(withAssumedSign(prepared, sign));
   return {
     flip_zone: zone && { ...zone },
     spot_in_flip_zone: zone !== null && spot >= zone.low && spot <= zone.high,
@@ -84,16 +85,9 @@ export function* signFiguresOf(prepared: PreparedChain, context: Context) {
       calls_long_puts_short: yield* assumed('calls_long_puts_short'),
       short_both: yield* assumed('short_both'),
       long_both: yield* assumed('long_both'),
-      flow: yield* flowScenario(prepared, context),
+      flow: positions ? yield* scenarioOf(withFlowSign(prepared, positions)) : null,
     },
   };
-}
-
-function* flowScenario(prepared: PreparedChain, context: Context) {
-  if (prepared.sign === 'flow') return yield* scenarioOf(prepared);
-  if (!hasOpenInterest(prepared.chain)) return null;
-  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
-  return positions ? yield* scenarioOf(withFlowSign(prepared, positions)) : null;
 }
 
 function* scenarioOf(prepared: PreparedChain) {
@@ -102,7 +96,8 @@ function* scenarioOf(prepared: PreparedChain) {
   const flip = hasBothSigns ? yield* gammaFlip(prepared) : undefined;
   return {
     net_gex_mil: gex / MILLION,
-    ...reportRegime({ gex, grossGex, signProbability: signProbability(prepared) }),
+    regime: gammaRegime({ gex, grossGex, signProbability: 1 }),
+    sign_margin_pct: signMarginPct(gex, grossGex),
     gex_flip: flip?.resolved ? flip.level : null,
   };
 }

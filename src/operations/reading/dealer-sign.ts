@@ -102,6 +102,7 @@ export function withFlowSign(prepared: PreparedChain, positions: CustomerPositio
 
 /** Returns the chain with the signs of a convention: always the same object, because it is a key of caches. */
 export function withAssumedSign(prepared: PreparedChain, sign: AssumedSign): PreparedChain {
+  if (sign === prepared.sign) return prepared;
   const known = assumedSigns.getOrInsertComputed(prepared, () => new Map());
   return known.getOrInsertComputed(sign, () => signedBy(prepared, sign));
 }
