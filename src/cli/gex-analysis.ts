@@ -123,8 +123,12 @@ function zoneRows(
   price: (value: number) => string,
 ): [string, string][] {
   if (!zone || band.low === null || band.high === null) return [];
-  const smiles = `${price(band.low)} to ${price(band.high)} by smile dynamics`;
-  return [['flip zone', `${price(zone.low)} to ${price(zone.high)} (sign margin below 2.5 %); ${smiles}`]];
+  return [
+    [
+      'flip zone',
+      `${price(zone.low)} to ${price(zone.high)}; by smile dynamics ${price(band.low)} to ${price(band.high)}`,
+    ],
+  ];
 }
 
 /** Formats the levels as a table. */

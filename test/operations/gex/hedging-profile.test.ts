@@ -56,7 +56,7 @@ describe('smile dynamics', () => {
       expiry: LATER,
       iv: (strike) => 0.3 - 0.25 * Math.log(strike / 100),
       halfSpread: 0.001,
-    }).map((row) => ({ ...row, openInterest: 100 })),
+    }).map((row) => ({ ...row, openInterest: row.callPut === 1 ? 100 : 300 })),
   );
   const rowOf = (smile_dynamics?: string) =>
     ask({ moves: [-3], ...(smile_dynamics && { smile_dynamics }) }, marketOf(skewed)).rows[0]!;
@@ -155,7 +155,9 @@ test('states that gamma has one sign, and that the regime is undetermined', () =
   const notesOf = (rows: typeof ROWS) =>
     performTool(getHedgingProfile, { ticker: 'ACME' }, marketOf(chainOf(rows))).provenance!.notes;
   expect(notesOf(ROWS.filter(({ callPut }) => callPut === 1)).join()).toContain('one sign within 50 % of spot');
-  expect(notesOf(ROWS.map((row) => ({ ...row, openInterest: 100 }))).join()).toContain('regime is undetermined');
+  expect(notesOf(ROWS.map((row) => ({ ...row, openInterest: row.callPut === 1 ? 100 : 300 }))).join()).toContain(
+    'regime is undetermined',
+  );
 });
 
 test('the default answer of the tool takes less than 1,000 tokens, the route has every field', () => {
