@@ -14,7 +14,6 @@ import {
 } from './gamma-profile.ts';
 import { SIGN_MARGIN_MIN_PCT, signMarginPct } from './sign-margin.ts';
 import { isStickyStrike } from './smile-dynamics.ts';
-import { firstAtLeast } from './strike-index.ts';
 
 /** The flip of net gamma, or a substitute spot if there is no flip. */
 export interface GammaFlip {
@@ -113,40 +112,40 @@ export interface FlipZone {
   readonly high: number;
 }
 
-/** The half-width of the first window around the flip in which the zone is searched, in levels. Further windows are twice as wide. */
+/** The number of levels that are priced at once on a side of the flip. Beyond the first ones, one in `COARSE` levels is priced. */
 const ZONE_LEVELS = 12;
+const ZONE = { message: 'Finding the zone of the flip' };
 
 /**
  * Returns the spots around the flip at which the sign margin is below `SIGN_MARGIN_MIN_PCT`, interpolated between levels and at most 50 % from
  * spot. Returns null if the flip is not resolved.
  */
-export const flipZone = cachedBy(
-  'Finding the zone of the flip',
-  function* (prepared: PreparedChain): Steps<FlipZone | null> {
-    const { spot } = prepared.chain;
-    const flip = yield* gammaFlip(prepared);
-    if (!flip.resolved) return null;
-    const all = levelsWithin(HALF_WIDTHS.at(-1)!, spot);
-    const above = firstAtLeast(all, flip.level);
-    for (let reach = ZONE_LEVELS; ; reach *= 2) {
-      const [from, to] = [Math.max(0, above - reach), Math.min(all.length, above + reach)];
-      const level = all.subarray(from, to);
-      const gross = yield* grossGexOf(prepared, level);
-      const net = yield* netGexOf(prepared, level);
-      const excess = [...net].map((each, i) => signMarginPct(each, gross[i]!) - SIGN_MARGIN_MIN_PCT);
-      // The flip is one of the levels, with the margin 0.
-      const spots = [...level].toSpliced(above - from, 0, flip.level);
-      excess.splice(above - from, 0, -SIGN_MARGIN_MIN_PCT);
-      const isOut = (each: number) => each >= 0;
-      const low = excess.findLastIndex((each, i) => i < above - from && isOut(each));
-      const high = excess.findIndex((each, i) => i > above - from && isOut(each));
-      if ((low < 0 && from > 0) || (high < 0 && to < all.length)) continue;
-      const edge = (i: number, inward: number) =>
-        spots[i]! + ((spots[inward]! - spots[i]!) * excess[i]!) / (excess[i]! - excess[inward]!);
-      return { low: low < 0 ? spots[0]! : edge(low, low + 1), high: high < 0 ? spots.at(-1)! : edge(high, high - 1) };
+export const flipZone = cachedBy(ZONE.message, function* (prepared: PreparedChain): Steps<FlipZone | null> {
+  const { level, resolved } = yield* gammaFlip(prepared);
+  if (!resolved) return null;
+  return { low: yield* zoneEnd(prepared, level, -1), high: yield* zoneEnd(prepared, level, 1) };
+});
+
+function* zoneEnd(prepared: PreparedChain, flip: number, direction: 1 | -1): Steps<number> {
+  const all = levelsWithin(HALF_WIDTHS.at(-1)!, prepared.chain.spot).filter((each) => direction * (each - flip) > 0);
+  if (direction < 0) all.reverse();
+  const levels = all.filter((_, i) => i < ZONE_LEVELS || i % COARSE === 0);
+  // The margin is 0 at the flip.
+  let [place, below] = [flip, -SIGN_MARGIN_MIN_PCT];
+  for (let from = 0; from < levels.length; from += ZONE_LEVELS) {
+    const level = levels.slice(from, from + ZONE_LEVELS);
+    yield ZONE;
+    const gross = yield* grossGexOf(prepared, level);
+    yield ZONE;
+    const net = yield* netGexOf(prepared, level);
+    for (const [i, each] of level.entries()) {
+      const excess = signMarginPct(net[i]!, gross[i]!) - SIGN_MARGIN_MIN_PCT;
+      if (excess >= 0) return place + ((each - place) * below) / (below - excess);
+      [place, below] = [each, excess];
     }
-  },
-);
+  }
+  return place;
+}
 
 /** Returns the sign change nearest to spot, if any. Values next to it and with an uncertain sign are computed exactly. */
 function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
