@@ -155,9 +155,7 @@ test('states that gamma has one sign, and that the regime is undetermined', () =
   const notesOf = (rows: typeof ROWS) =>
     performTool(getHedgingProfile, { ticker: 'ACME' }, marketOf(chainOf(rows))).provenance!.notes;
   expect(notesOf(ROWS.filter(({ callPut }) => callPut === 1)).join()).toContain('one sign within 50 % of spot');
-  expect(notesOf(ROWS.map((row) => ({ ...row, openInterest: 100 }))).join()).toContain(
-    'regime is undetermined',
-  );
+  expect(notesOf(ROWS.map((row) => ({ ...row, openInterest: 100 }))).join()).toContain('regime is undetermined');
 });
 
 test('the default answer of the tool takes less than 1,000 tokens, the route has every field', () => {
