@@ -16,7 +16,8 @@ import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
 import { byPositions } from '../operations/gex/level-variants.ts';
-import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
+import { signFiguresOf } from '../operations/gex/sign-figures.ts';
+import { customerPositionsOf, withAssumedSign, withFlowSign } from '../operations/reading/dealer-sign.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
 import { csvText, formatCount } from './text-format.ts';
@@ -62,11 +63,12 @@ export function analyseGex(
       'Name a tape with --prints, load one with `zomma ingest`, or leave --sign at its default.',
     );
   }
-  const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : conventional;
+  const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : withAssumedSign(conventional, sign);
   const premium = directionalPremium(large);
   const onlyExpiry = onlyExpiryOf(chain);
   const report = {
     ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium)), runToCompletion(fitSurface(prepared))),
+    ...runToCompletion(signFiguresOf(prepared, positions)),
     by_flow: positions ? runToCompletion(byPositions(conventional, positions)) : null,
     source: shownName(chain.source),
     simulated: chain.simulated,
@@ -116,6 +118,20 @@ function flowRows(
   ];
 }
 
+/** Returns a row with the zone of the flip and its band over smile dynamics, or none if the flip is not resolved. */
+function zoneRows(
+  { flip_zone: zone, flip_band: band }: GexAnalysis['report'],
+  price: (value: number) => string,
+): [string, string][] {
+  if (!zone || band.low === null || band.high === null) return [];
+  return [
+    [
+      'flip zone',
+      `${price(zone.low)} to ${price(zone.high)}; by smile dynamics ${price(band.low)} to ${price(band.high)}`,
+    ],
+  ];
+}
+
 /** Formats the levels as a table. */
 export function gexTable({ report, interest }: Pick<GexAnalysis, 'report' | 'interest'>): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
@@ -126,11 +142,16 @@ export function gexTable({ report, interest }: Pick<GexAnalysis, 'report' | 'int
   const rows: [string, string][] = [
     ['spot', price(report.spot_price)],
     ['call wall', price(report.call_wall)],
-    ['gamma flip', `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (unresolved: nearest to zero net GEX)'}`],
+    [
+      'gamma flip',
+      `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (not resolved: nearest to zero net GEX, or outside the quoted strikes)'}`,
+    ],
     ['put wall', price(report.put_wall)],
     ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
     ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],
     ['sign margin', `${report.sign_margin_pct.toFixed(1)} % of gross gamma`],
+    ['sign odds', `${(100 * report.regime_probability).toFixed(0)} % that the sign is right`],
+    ...zoneRows(report, price),
     ['gross GEX', `${price(report.gross_gex_mil)} million per 1 %`],
     ...flowRows(report, price),
     [

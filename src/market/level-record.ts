@@ -11,9 +11,14 @@ export interface LevelRecord {
   readonly netGex: number;
   /** The sum of all contracts' absolute gamma exposures, dollars per 1 % move. */
   readonly grossGex: number;
+  /**
+   * The probability that the sign of `netGex` is right, 0 to 1, under a prior of the dealers' positions (see `signProbability`). Null if an
+   * earlier version of the program stored the record.
+   */
+  readonly signProbability: number | null;
   /** The spot at which net gamma changes its sign. */
   readonly gexFlip: number;
-  /** False if net gamma keeps its sign within 50 % of spot. `gexFlip` is then the price with the smallest absolute net gamma. */
+  /** False if net gamma keeps its sign within 50 % of spot, or changes it only outside the quoted strikes (see `GammaFlip`). */
   readonly flipResolved: boolean;
   readonly callWall: number;
   readonly putWall: number;

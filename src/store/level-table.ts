@@ -29,10 +29,10 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   >(
     `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
        flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d, nearest_iv,
-       expiring_gex)
+       expiring_gex, sign_probability)
      VALUES ($simulated, $underlying, $asOf, $source, $advanced, $keptAt, $day, $spot, $netGex,
        $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d, $nearestIv,
-       $expiringGex)`,
+       $expiringGex, $signProbability)`,
   );
   const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
   const thin = thinSimulated(db, 'levels');
@@ -60,7 +60,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
   const record = `simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
     flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
-    atm_iv_30d AS atmIv30d, nearest_iv AS nearestIv, expiring_gex AS expiringGex`;
+    atm_iv_30d AS atmIv30d, nearest_iv AS nearestIv, expiring_gex AS expiringGex, sign_probability AS signProbability`;
   const selectAt = db.prepare<LevelRow, [number, string, string]>(
     `SELECT ${record} FROM levels
      WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,

@@ -435,5 +435,9 @@ export const MIGRATIONS: readonly string[] = [
     SELECT simulated, ticker, ex_date, CAST(1000 * unixepoch('subsec') AS INTEGER), amount, status FROM dividends;
   DROP TABLE dividends;
   ALTER TABLE known_dividends RENAME TO dividends;
+    `,
+  `
+  -- sign_probability: the probability that the sign of net_gex is right. It is null for records from before this column.
+  ALTER TABLE levels ADD COLUMN sign_probability REAL;
   `,
 ];

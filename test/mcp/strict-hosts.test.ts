@@ -65,7 +65,7 @@ const CALLS: Readonly<Record<string, readonly Arguments[]>> = {
   get_hedging_profile: [
     SPX,
     { ...SPX, moves: [-2, 2], expiry: EXPIRY, format: 'image' },
-    { ...SPX, moves: [5], at: AT },
+    { ...SPX, moves: [5], smile_dynamics: 'ssr=1.5', at: AT },
   ],
   screen_tickers: [
     {},

@@ -227,6 +227,18 @@ test('levels of schema 15 stay, without the data of the whipsaw index', () => {
   expect(table.levelChanges({ stored: 1, removed: 0 }, false)).toEqual({ stored: [], removed: ['SPX'] });
 });
 
+test('levels of schema 17 stay, without the probability of the sign', () => {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db, MIGRATIONS.slice(0, 6));
+  db.run(
+    `INSERT INTO levels VALUES (1, 0, 'SPX', ${MONDAY_MS}, 'test', 1, '2026-01-05', 6000.25, -1, 2, 3, 1, 4, 5, 6, '2026-01-16', 7, 8, 9,
+       0.5, NULL, 0.4, 1)`,
+  );
+  migrate(db);
+  const [levels] = levelTable(db, () => MONDAY_MS).levels('SPX', [MONDAY_MS], false);
+  expect(levels).toMatchObject({ nearestIv: 0.4, expiringGex: 1, signProbability: null });
+});
+
 test('lists the levels stored after a place, and the tickers that lost the last levels of a day', () =>
   withStore((store) => {
     keepLevels(store);

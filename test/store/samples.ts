@@ -97,7 +97,7 @@ export function recordOf(overrides: Partial<LevelRecord> = {}): LevelRecord {
     ...{ underlying: 'SPX', simulated: false, asOf, day: newYorkDate(asOf), spot: 6000.25 },
     ...{ netGex: -1.5e9, grossGex: 9.25e9, gexFlip: 6010.5, flipResolved: true, callWall: 6100, putWall: 5900 },
     ...{ maxPain: 6000, expiry: '2026-01-16', dex: 1e11, vex: -2e8, cex: 3.5e7, atmIv30d: 0.1625 },
-    ...{ nearestIv: 0.1675, expiringGex: 1.25e9 },
+    ...{ nearestIv: 0.1675, expiringGex: 1.25e9, signProbability: 0.9375 },
     ...overrides,
   };
 }

@@ -27,9 +27,16 @@ export function prepareChain(
   return cache.of(chain, JSON.stringify(OPTION_NAMES.map((name) => options[name])), {
     message: 'Reading the chain',
     tokens,
-    steps: () =>
-      options.weight === 'volume' ? weighedByVolume(chain, options, nowMs) : prepare(chain, options, nowMs),
+    steps: () => {
+      if (options.ssr !== DEFAULT_OPTIONS.ssr) return withSmileDynamics(chain, options, nowMs);
+      return options.weight === 'volume' ? weighedByVolume(chain, options, nowMs) : prepare(chain, options, nowMs);
+    },
   });
+}
+
+/** Replaces the ratio of the smile dynamics, which does not change the columns. */
+function* withSmileDynamics(chain: Chain, options: AnalysisOptions, nowMs: () => number): Steps<PreparedChain> {
+  return { ...(yield* prepareChain(chain, { ...options, ssr: DEFAULT_OPTIONS.ssr }, 0, nowMs)), options };
 }
 
 /** Replaces the weights of the chain that is prepared with open interest. All other columns are shared. */

@@ -37,6 +37,7 @@ export function* computeLevelRecord(
     spot: chain.spot,
     netGex: exposures.gex,
     grossGex: exposures.grossGex,
+    signProbability: exposures.signProbability,
     gexFlip: flip.level,
     flipResolved: flip.resolved,
     callWall: walls.call.strike,

@@ -4,6 +4,7 @@ import { PAIRS_MAX, pairExposures, partialSums } from '../../math/exposure-kerne
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { dayAheadOf, loadPairs } from './day-ahead.ts';
 import { gexBySeries } from './gex-by-series.ts';
+import { signProbability } from './sign-probability.ts';
 
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
@@ -13,6 +14,8 @@ export interface Exposures {
   readonly gex: number;
   /** Sum of the absolute gamma exposures of all contracts, per 1 % move. */
   readonly grossGex: number;
+  /** The probability that the sign of `gex` is right, 0 to 1 (see `signProbability`). */
+  readonly signProbability: number;
   /** Change of delta-notional per vol point. */
   readonly vex: number;
   /** Change of delta-notional over the coming calendar day along the forward, without open strikes (see `dayAheadOf`). */
@@ -23,7 +26,7 @@ export interface Exposures {
 export function* exposuresOf(prepared: PreparedChain): Steps<Exposures> {
   const [priced] = yield* pricedExposures(prepared, [prepared.chain.spot], 'Summing up exposures');
   const { netOfAll, grossOfAll } = gexBySeries(prepared);
-  return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
+  return { ...priced!, gex: netOfAll, grossGex: grossOfAll, signProbability: signProbability(prepared) };
 }
 
 /** The number of pairs priced in a step of some 3 ms. A pair that is priced at several spots counts once for each spot. */

@@ -3,6 +3,7 @@ import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { gammaOfRecord, gammaRegime, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import type { Walls } from '../../analytics/exposure/walls.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { shownName } from '../../core/clean-text.ts';
@@ -14,7 +15,7 @@ import { answerSchema, type Context, defineOperation, ORIGIN, type Provenance } 
 import { namedObject, number, objectOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullable, numberOrNull, textList } from '../engine/wrapped-schemas.ts';
-import { type ChainInput, chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { type ChainInput, flipInput, optionsOf } from '../reading/analysis-options.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
@@ -29,10 +30,19 @@ import {
   settledSince,
 } from '../reading/market-reading.ts';
 import { charmNotes } from './charm.ts';
-import { gammaNotes, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
+import { gammaNotes, regimeNotes, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { crossing, crossingKind } from './level-crossings.ts';
-import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
+import {
+  byFlowVariant,
+  byPrints,
+  byVolume,
+  byVolumeVariant,
+  openPositionsOf,
+  zeroDte,
+  zeroDteVariant,
+} from './level-variants.ts';
+import { signFields, signFiguresOf } from './sign-figures.ts';
 
 const hedging = namedObject('HedgingCompared', "Dealers' hedging compared with the daily volume of the underlying.", {
   shares_per_pct: number(
@@ -80,6 +90,7 @@ export const getLiveGexNodes = defineOperation({
       "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
     ),
     hedging,
+    ...signFields,
   }),
   tool: {
     question: 'walls, gamma flip, max pain',
@@ -91,7 +102,7 @@ export const getLiveGexNodes = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
-    input: objectOf({ ...chainInput.properties, expiry: expiryChoice }),
+    input: objectOf({ ...flipInput.properties, expiry: expiryChoice }),
     answers: REST_KEYS,
     isContract: true,
   },
@@ -149,6 +160,7 @@ function* variantsOf(
     by_flow: yield* byPrints(prepared, context),
     zero_dte: yield* zeroDte(prepared, surface, exposures.grossGex, context),
     hedging: hedgingOf(chain, exposures.gex, context),
+    ...(yield* signFiguresOf(prepared, yield* openPositionsOf(prepared, context))),
   };
 }
 
@@ -200,7 +212,8 @@ export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
     put_wall: levels.putWall,
     gex_flip: levels.gexFlip,
     net_gex_mil: levels.netGex / MILLION,
-    ...reportRegime({ gex: levels.netGex, grossGex: levels.grossGex }),
+    regime: gammaRegime(gammaOfRecord(levels)),
+    sign_margin_pct: signMarginPct(levels.netGex, levels.grossGex),
     flip_resolved: levels.flipResolved,
     gross_gex_mil: levels.grossGex / MILLION,
     provenance: {

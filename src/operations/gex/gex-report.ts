@@ -40,7 +40,7 @@ export const gexReport = objectOf({
     'Why this expiry is the dominant one: large_prints (most premium in large prints over 30 days) or gamma (most gamma).',
   ),
   flip_resolved: flagField(
-    'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
+    'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0. Also false if gex_flip is outside the quoted strikes.',
   ),
   call_wall_sided: flagField('False if no strike is at or above spot: the call wall is then the nearest strike.'),
   put_wall_sided: flagField('False if no strike is at or below spot: the put wall is then the nearest strike.'),

@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox';
 import { defineOperation, ORIGIN } from '../engine/operation.ts';
 import { objectOf } from '../engine/schemas.ts';
-import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { flipInput, optionsOf } from '../reading/analysis-options.ts';
 import { readMarketAs } from '../reading/market-reading.ts';
 import { getGexByExpiry, gexByExpiryOf } from './gex-expiries.ts';
 import { getLiveGexNodes, gexNodesOf } from './gex-nodes.ts';
@@ -18,7 +18,7 @@ export const getGexView = defineOperation({
     'one snapshot. Each part equals the answer of its own operation with the same options. Dealers are assumed long calls and short puts. ' +
     'With sign=flow, they hold the opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
-  input: chainInput,
+  input: flipInput,
   full: objectOf({
     levels: partOf(getLiveGexNodes, 'The extended answer of get_live_gex_nodes.'),
     strikes: partOf(getGexByStrike, 'The answer of get_gex_by_strike.'),

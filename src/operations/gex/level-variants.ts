@@ -23,7 +23,9 @@ export const variantSchema = {
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   ...regimeFields,
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-  flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
+  flip_resolved: flagField(
+    'False if net gamma has one sign within 50 % of spot, or changes it only outside the quoted strikes.',
+  ),
   call_wall: number('Strike at or above spot with most call gamma, dollars.'),
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
@@ -136,9 +138,13 @@ export const byFlowVariant = namedObject(
 
 /** Computes the levels with dealer signs from the flow. Returns null without open interest, or if no live contract has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
-  if (!hasOpenInterest(prepared.chain)) return null;
-  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
+  const positions = yield* openPositionsOf(prepared, context);
   return positions ? yield* byPositions(prepared, positions) : null;
+}
+
+/** Returns the customers' positions by prints, `undefined` without open interest, or if no live contract has a print. */
+export function* openPositionsOf({ chain }: PreparedChain, context: Context): Steps<CustomerPositions | undefined> {
+  return hasOpenInterest(chain) ? yield* customerPositionsOf(chain, context.market.tape(chain)) : undefined;
 }
 
 /** Computes the levels on the assumption that dealers hold the opposite of the customers' positions. */

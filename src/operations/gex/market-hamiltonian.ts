@@ -1,3 +1,4 @@
+import { gammaOfRecord } from '../../analytics/exposure/sign-margin.ts';
 import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -8,8 +9,8 @@ import { KINETIC_FROM_PRINTS, KINETIC_FROM_VOLUMES, provenanceOf } from '../read
 import { regimeNotes } from './gamma-regime.ts';
 
 /** Returns a note if the regime of the newest levels is not firm, because the labels follow from the sign of the friction. */
-function labelNotes(levels: Pick<LevelRecord, 'netGex' | 'grossGex'> | undefined): string[] {
-  const notes = levels ? regimeNotes({ gex: levels.netGex, grossGex: levels.grossGex }) : [];
+function labelNotes(levels: Pick<LevelRecord, 'netGex' | 'grossGex' | 'signProbability'> | undefined): string[] {
+  const notes = levels ? regimeNotes(gammaOfRecord(levels)) : [];
   return notes.map((note) => `The labels take the sign of gex_potential_friction as certain. ${note}`);
 }
 

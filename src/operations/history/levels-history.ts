@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { requireWeights } from '../../analytics/chain/prepare.ts';
 import { downsample } from '../../analytics/downsample.ts';
+import { gammaOfRecord } from '../../analytics/exposure/sign-margin.ts';
 import { ClientError, invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import { iso, newYorkDate } from '../../market/calendar.ts';
@@ -109,7 +110,7 @@ function* newestNotes(newest: LevelRecord, isOneOfSeveral: boolean, context: Con
     );
   } else {
     if (!newest.flipResolved) notes.push(UNRESOLVED_FLIP_NOTE);
-    notes.push(...regimeNotes({ gex: newest.netGex, grossGex: newest.grossGex }));
+    notes.push(...regimeNotes(gammaOfRecord(newest)));
   }
   return isOneOfSeveral ? notes.map((note) => `Newest levels: ${note}`) : notes;
 }

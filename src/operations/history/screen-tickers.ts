@@ -1,5 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { gammaRegime, SIGN_MARGIN_MIN_PCT } from '../../analytics/exposure/sign-margin.ts';
+import {
+  gammaOfRecord,
+  gammaRegime,
+  regimeProbability,
+  SIGN_MARGIN_MIN_PCT,
+  SIGN_PROBABILITY_MIN,
+} from '../../analytics/exposure/sign-margin.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import { iso } from '../../market/calendar.ts';
@@ -13,7 +19,7 @@ import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { textList, totalCount } from '../engine/wrapped-schemas.ts';
-import { FIRM_MARGIN_PCT } from '../gex/gamma-regime.ts';
+import { FIRM_PROBABILITY } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
 import { newestIvRank } from '../reading/year-iv-rank.ts';
@@ -110,7 +116,7 @@ export const screenTickers = defineOperation({
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
       ...undeterminedNotes(conditions, rows, matched),
-      ...regimeNotesOf(shown),
+      ...regimeNotesOf(shown, readings),
       ...nullNotes(named, rows, scanned),
       ...rankNotes(readings),
       ...staleNotes(matched),
@@ -148,13 +154,16 @@ function shownRow(
   };
 }
 
-/** Returns notes on the limits of the regime if the regime of a row is undetermined, or if it is not firm (see `FIRM_MARGIN_PCT`). */
-function regimeNotesOf(rows: readonly ScreenRow[]): string[] {
+/** Returns notes on the limits of the regime if the regime of a row is undetermined, or if it is not firm (see `FIRM_PROBABILITY`). */
+function regimeNotesOf(rows: readonly ScreenRow[], readings: readonly Reading[]): string[] {
   const isOpen = ({ regime }: ScreenRow) => regime === 'undetermined';
-  const near = rows.filter((row) => !isOpen(row) && Math.abs(row.net_over_gross_pct) < 2 * FIRM_MARGIN_PCT);
+  const probability = new Map(
+    readings.map(({ row, levels }) => [row.ticker, regimeProbability(gammaOfRecord(levels))]),
+  );
+  const near = rows.filter((row) => !isOpen(row) && probability.get(row.ticker)! < FIRM_PROBABILITY);
   if (near.length === 0 && !rows.some(isOpen)) return [];
-  const limit = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}.`;
-  return [near.length === 0 ? limit : `${limit} Nearly so (within ±${2 * FIRM_MARGIN_PCT}): ${fewOf(near)}.`];
+  const limit = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}, or if the sign of net GEX is right with a probability below ${100 * SIGN_PROBABILITY_MIN} %, because dealers' positions are assumed.`;
+  return [near.length === 0 ? limit : `${limit} Nearly so (below ${100 * FIRM_PROBABILITY} %): ${fewOf(near)}.`];
 }
 
 /** Returns the tickers of rows or, if they are many, their number. `after` returns a text for the end of a ticker. */
@@ -214,7 +223,7 @@ function readRow(name: string, levels: NewestLevels, context: Context): Reading 
       gex_flip: flip,
       flip_distance_pct: flip === null ? null : (100 * Math.abs(spot - flip)) / spot,
       spot_vs_flip: flip === null ? null : spot >= flip ? 'above' : 'below',
-      regime: gammaRegime({ gex: netGex, grossGex }),
+      regime: gammaRegime(gammaOfRecord(levels)),
       net_gex_mil: netGex / MILLION,
       net_over_gross_pct: grossGex > 0 ? (100 * netGex) / grossGex : 0,
       atm_iv_30d: levels.atmIv30d,
@@ -252,8 +261,8 @@ function* matchingRows(
 }
 
 /**
- * Returns a note if a condition on the regime leaves out tickers near their flip. Near the flip, the regime is undetermined, so a filter for a
- * regime near the flip would otherwise suggest that there are no such tickers.
+ * Returns a note if a condition on the regime leaves out tickers whose regime is undetermined, above all near their flip. A filter for a regime
+ * near the flip would otherwise suggest that there are no such tickers.
  */
 function undeterminedNotes(
   conditions: readonly Condition[],
@@ -273,7 +282,7 @@ function undeterminedNotes(
   if (leftOut.length === 0 && (matched.length > 0 || !isNearFlip)) return [];
   const those = fewOf(leftOut, (row) => ` (net GEX ${['-', '0', '+'][1 + Math.sign(row.net_gex_mil)]})`);
   return [
-    `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`,
+    `If the sign of net GEX is not certain, regime is undetermined. Tickers with it that meet the other conditions: ${those}.`,
   ];
 }
 

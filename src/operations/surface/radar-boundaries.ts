@@ -23,11 +23,12 @@ export const gexBoundaries = namedObject(
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-    flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
+    flip_resolved: flagField('False if net gamma has one sign within 50 % of spot, or at all quoted strikes.'),
     max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
     max_pain_expiry: dateField('Dominant expiry, YYYY-MM-DD.'),
     net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-    ...regimeFields,
+    regime: regimeFields.regime,
+    sign_margin_pct: regimeFields.sign_margin_pct,
     whale_fiat_kinetic: number(
       "Delta-notional of the day's large flow, dollars: + if customers bought delta, - if they sold it. Legs of spreads and contracts of " +
         '|delta| above 0.9 do not count. Input of evaluate_market_hamiltonian.',
@@ -90,6 +91,7 @@ export function reportBoundaries(
   atmIv: number,
   kinetic: FlowNotional,
 ): Static<typeof gexBoundaries> {
+  const { regime, sign_margin_pct } = reportRegime(exposures);
   return {
     expiries,
     call_wall: walls.call.strike,
@@ -99,7 +101,8 @@ export function reportBoundaries(
     max_pain: maxPain,
     max_pain_expiry: dominant.series.expiry,
     net_gex_mil: exposures.gex / MILLION,
-    ...reportRegime(exposures),
+    regime,
+    sign_margin_pct,
     whale_fiat_kinetic: kinetic.net,
     gex_potential_friction: exposures.gex * 100 * dailyMove(1, atmIv),
   };

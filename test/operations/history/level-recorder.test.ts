@@ -385,7 +385,7 @@ describe('the recorded levels', () => {
       ...{ gexFlip: live.gex_flip!, flipResolved: live.flip_resolved!, callWall: live.call_wall! },
       ...{ putWall: live.put_wall!, dex: fromMillions('net_dex_mil'), vex: fromMillions('net_vex_mil') },
       ...{ cex: fromMillions('net_cex_mil'), atmIv30d: expect.any(Number) },
-      ...{ nearestIv: expect.any(Number), expiringGex: expect.any(Number) },
+      ...{ nearestIv: expect.any(Number), expiringGex: expect.any(Number), signProbability: expect.any(Number) },
     });
     const surface = (await (await service.request('GET', `/api/v1/surface/${ticker}`)).json()) as SurfaceAnswer;
     const row = surface.maturities.days.indexOf(30);
