@@ -65,9 +65,9 @@ export const surfaceAnswer = objectOf({
     'Ratio of the variance of a night within the week to that of an open session: 0.5 if night_weight_dates is 0, else fitted to this snapshot within 0.1 to 1; null if clock is calendar.',
   ),
   night_weight_dates: count(
-    'Dates with options that settle at the open and others at the close, to whose quotes night_weight is fitted.',
+    'Number of days with options that settle at the open and others at the close, to whose quotes night_weight is fitted.',
   ),
-  night_weight_error: numberOrNull('Standard error of night_weight; null if night_weight_dates is 0.'),
+  night_weight_error: numberOrNull('Standard error of night_weight, a ratio as it; null if night_weight_dates is 0.'),
   expiries: namedObject('SurfaceExpiries', 'One row per settlement.', {
     count: count('Rows of each column.'),
     expiry: dateColumn('YYYY-MM-DD'),
