@@ -1,0 +1,257 @@
+import { ChainStep } from '../../math/absorbing-chain.ts';
+import { normalCdf } from '../../math/normal.ts';
+import type { FittedSurface, HorizonLaw } from './fitted-surface.ts';
+import type { PriceLaw } from './price-law.ts';
+import { lawOfPower } from './rungs.ts';
+
+/** A time at which the distribution of the price is known. Prices are multiples of spot. */
+export interface Knot {
+  /** Years of trading time from the quotes. */
+  readonly years: number;
+  readonly forward: number;
+  /** Standard deviation of the log-price at the money. */
+  readonly deviation: number;
+  readonly law: PriceLaw;
+  /** Share of the variance since the knot before that one dated event causes, 0 to 1. */
+  readonly eventShare: number;
+}
+
+/** The maximum ratio of the variances of successive knots, and of successive steps in time. */
+const KNOT_RATIO = 1.25;
+const STEP_RATIO = 1.07;
+/** The variance of the first knot, as a share of that of the first settlement. */
+const FIRST_VARIANCE = 1 / 400;
+/** Knots are dropped if the variance after the knot before them grows by less than this share. */
+const GROWTH_MIN = 0.01;
+const BISECTIONS = 40;
+
+/**
+ * Returns the knots of a surface with settlements: the settlements, and times between them. Before the first settlement, laws are scaled
+ * copies of the law at this settlement. `events` has the variances of dated events, by the number of the first settlement after each.
+ */
+export function knotsOf(surface: FittedSurface, events: ReadonlyMap<number, number>): Knot[] {
+  const { slices, spot, clock } = surface;
+  const first = slices[0]!;
+  const count = Math.ceil(-Math.log(FIRST_VARIANCE) / Math.log(KNOT_RATIO));
+  const knots: Knot[] = [];
+  for (let i = 0; i < count; i++) {
+    const share = FIRST_VARIANCE ** (1 - i / count);
+    knots.push({
+      years: first.years * share,
+      forward: (first.forward / spot) ** share,
+      deviation: Math.sqrt(first.atmVariance * share),
+      law: lawOfPower(first.law, Math.sqrt(share)),
+      eventShare: 0,
+    });
+  }
+  const push = ({ years, forward, atmVariance, law }: HorizonLaw, eventVariance: number) => {
+    const { deviation } = knots.at(-1)!;
+    const growth = atmVariance - deviation ** 2;
+    const eventShare = eventVariance > 0 ? Math.min(1, eventVariance / Math.max(growth, eventVariance)) : 0;
+    knots.push({ years, forward: forward / spot, deviation: Math.sqrt(atmVariance), law, eventShare });
+  };
+  for (const [i, slice] of slices.entries()) {
+    const before = slices[i - 1];
+    const event = events.get(i) ?? 0;
+    const grown = slice.atmVariance / knots.at(-1)!.deviation ** 2;
+    if (before && grown < 1 + GROWTH_MIN && event === 0 && !events.has(i + 1) && slice !== slices.at(-1)) continue;
+    const inserted = before && event === 0 ? Math.ceil(Math.log(grown) / Math.log(KNOT_RATIO)) - 1 : 0;
+    for (let j = 1; j <= inserted; j++) {
+      const from = knots.at(-1)!;
+      const ratio = (slice.atmVariance / from.deviation ** 2) ** (1 / (inserted + 2 - j));
+      const share = (from.deviation ** 2 * (ratio - 1)) / (slice.atmVariance - from.deviation ** 2);
+      const years = from.years + share * (slice.years - from.years);
+      let [low, high] = [clock.startMs, slice.settlesAt];
+      for (let round = 0; round < BISECTIONS && high - low > 1; round++) {
+        const middle = (low + high) / 2;
+        if (clock.years(middle) < years) low = middle;
+        else high = middle;
+      }
+      push(surface.lawAt(high), 0);
+    }
+    push(slice, event);
+  }
+  return knots;
+}
+
+/** Nodes of the price on both sides of spot, at distances that grow by the same factor from node to node. */
+const NODE_RATIO = 1.06;
+/** The distance of the innermost active node, and that of the outermost one, in standard deviations. */
+const INNER = 0.05;
+const REACH = 6.5;
+/** At more than this number of its widths from its mean, a component of a law is treated as a point. */
+const WIDTHS = 5.5;
+/** The local variance is limited to this multiple of the variance per time at the money. Only nodes without mass reach the limit. */
+const LOCAL_MAX = 25;
+
+/** The distance of node `n` = 0, 1, ... on either side, as a multiple of that of node 0. */
+export function nodeDistance(n: number): number {
+  return NODE_RATIO ** n;
+}
+
+/** The active nodes between two knots. */
+export interface NodeWindow {
+  /** Numbers of the innermost and of the outermost active node on each side. */
+  readonly inner: number;
+  readonly outer: number;
+  /** Prices at the nodes, ascending, as multiples of spot. The one in the middle is spot. */
+  readonly price: Float64Array;
+}
+
+/** Returns the log-distance of node 0 from spot. */
+export function unitOf(first: Knot): number {
+  return INNER * first.deviation;
+}
+
+/** Returns the nodes for the time between two knots. `previous` has the nodes for the time before. */
+export function windowBetween(before: Knot, after: Knot, unit: number, previous?: NodeWindow): NodeWindow {
+  const number = (distance: number) => Math.ceil(Math.log(distance / unit) / Math.log(NODE_RATIO));
+  const inner = Math.max(0, number(INNER * before.deviation));
+  const outer = Math.max(previous?.outer ?? 0, number(REACH * after.deviation + Math.abs(Math.log(after.forward))));
+  const count = outer - inner + 1;
+  const price = new Float64Array(2 * count + 1);
+  price[count] = 1;
+  for (let i = 0; i < count; i++) {
+    const distance = unit * nodeDistance(inner + i);
+    price[count + 1 + i] = Math.exp(distance);
+    price[count - 1 - i] = Math.exp(-distance);
+  }
+  return { inner, outer, price };
+}
+
+/** Returns the place of a node of one side among the active nodes. */
+export function nodeIndex({ inner, outer }: NodeWindow, { side, node }: { side: number; node: number }): number {
+  return outer - inner + 1 + side * (1 + node - inner);
+}
+
+/** Moves masses to the nodes of a later window. The mass of a node that is no longer active goes to the nodes beside it. */
+export function movedTo(window: NodeWindow, from: NodeWindow, mass: Float64Array): Float64Array {
+  const moved = new Float64Array(window.price.length);
+  const [center, centerFrom] = [window.outer - window.inner + 1, from.outer - from.inner + 1];
+  moved[center] = mass[centerFrom]!;
+  for (const side of [1, -1]) {
+    const edge = nodeIndex(window, { side, node: window.inner });
+    for (let node = from.inner; node <= from.outer; node++) {
+      const at = nodeIndex(from, { side, node });
+      if (node >= window.inner) {
+        moved[nodeIndex(window, { side, node })]! += mass[at]!;
+        continue;
+      }
+      const share = (from.price[at]! - 1) / (window.price[edge]! - 1);
+      moved[edge]! += share * mass[at]!;
+      moved[center]! += (1 - share) * mass[at]!;
+    }
+  }
+  return moved;
+}
+
+/** Returns the undiscounted prices of calls whose strikes are the nodes. */
+export function callsAt({ law, forward }: Knot, strikes: Float64Array): Float64Array {
+  const count = strikes.length;
+  const logs = strikes.map(Math.log);
+  const calls = new Float64Array(count);
+  /** Masses and means of the components whose calls are surely exercised up to each strike. */
+  const mass = new Float64Array(count + 1);
+  const value = new Float64Array(count + 1);
+  const { nodes, masses, widths } = law;
+  for (let i = 0; i < nodes.length; i++) {
+    const [weight, mean, width] = [masses[i]!, nodes[i]! * forward, widths[i]!];
+    if (weight < MASS_MIN) continue;
+    const log = Math.log(mean);
+    let k = firstAbove(logs, log - WIDTHS * width);
+    mass[k]! += weight;
+    value[k]! += weight * mean;
+    for (; k < count && logs[k]! < log + WIDTHS * width; k++) {
+      const distance = (log - logs[k]!) / width;
+      calls[k]! += weight * (mean * normalCdf(distance + width / 2) - strikes[k]! * normalCdf(distance - width / 2));
+    }
+  }
+  for (let k = count - 1, [above, worth] = [0, 0]; k >= 0; k--) {
+    above += mass[k + 1]!;
+    worth += value[k + 1]!;
+    calls[k]! += worth - above * strikes[k]!;
+  }
+  return calls;
+}
+
+const MASS_MIN = 1e-12;
+
+function firstAbove(sorted: Float64Array, value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Returns the mass at each node that gives these call prices at the nodes. Mass beyond the nodes is at the first and the last node. */
+export function massesOf(calls: Float64Array, price: Float64Array): Float64Array {
+  const last = price.length - 1;
+  const slope = (i: number) => (calls[i + 1]! - calls[i]!) / (price[i + 1]! - price[i]!);
+  return calls.map((_, i) => Math.max(0, (i === last ? 0 : slope(i)) - (i === 0 ? -1 : slope(i - 1))));
+}
+
+/** A short step in time. `isWatched` is false within a dated event: the price jumps over barriers, and is looked at after the event. */
+export interface PathStep {
+  readonly chain: ChainStep;
+  readonly isWatched: boolean;
+}
+
+/**
+ * Returns the steps between two knots of the chain whose distribution at each step is a mixture of those of the knots. The rate of a node
+ * is its local variance (Dupire 1994): the growth of the call's price over the mass. It is computed on the nodes themselves, so that the
+ * steps lead from the prices of one knot to those of the next without an error of the grid.
+ */
+export function stepsBetween(
+  before: Knot,
+  after: Knot,
+  { price }: NodeWindow,
+  calls: readonly [Float64Array, Float64Array],
+): PathStep[] {
+  const masses = calls.map((each) => massesOf(each, price));
+  const count = price.length;
+  const growth = Math.log(after.deviation / before.deviation) / Math.log(STEP_RATIO);
+  const most = LOCAL_MAX * Math.max(after.deviation ** 2 - before.deviation ** 2, 0);
+  const steps: PathStep[] = [];
+  // An event passes in the middle of the interval.
+  const calm = (1 - after.eventShare) / 2;
+  const parts = [
+    { from: 0, to: calm, isWatched: true },
+    { from: calm, to: 1 - calm, isWatched: false },
+    { from: 1 - calm, to: 1, isWatched: true },
+  ];
+  for (const { from, to, isWatched } of after.eventShare > 0 ? parts : [{ from: 0, to: 1, isWatched: true }]) {
+    if (to <= from) continue;
+    const number = Math.max(1, Math.ceil(2 * growth * (to - from)));
+    const share = (to - from) / number;
+    for (let j = 0; j < number; j++) {
+      const middle = from + (j + 0.5) * share;
+      steps.push({ chain: stepAt(middle, share), isWatched });
+    }
+  }
+  return steps;
+
+  function stepAt(middle: number, share: number): ChainStep {
+    const forward = before.forward + middle * (after.forward - before.forward);
+    const drift = (share * (after.forward - before.forward)) / forward;
+    const [up, down] = [new Float64Array(count), new Float64Array(count)];
+    /** The mean of the masses from a node on, times the drift: what the drift adds to the call's price. */
+    let carried = 0;
+    for (let i = count - 2; i > 0; i--) {
+      const mass = masses[0]![i]! + middle * (masses[1]![i]! - masses[0]![i]!);
+      const drifted = drift * price[i]! * mass;
+      // With a positive drift, the mass at the node itself moves up, with a negative one it does not move below the node.
+      const fromDrift = carried + (drift > 0 ? drifted : 0);
+      carried += drifted;
+      const grown = share * (calls[1]![i]! - calls[0]![i]!) - fromDrift;
+      const [above, below] = [price[i + 1]! - price[i]!, price[i]! - price[i - 1]!];
+      const limit = (most * share * price[i]! ** 2) / (above + below);
+      const spread = Math.min(Math.max(0, grown) / Math.max(mass, Number.MIN_VALUE), limit);
+      up[i] = (spread + Math.max(drift, 0) * price[i]!) / above;
+      down[i] = (spread + Math.max(-drift, 0) * price[i]!) / below;
+    }
+    return new ChainStep(up, down);
+  }
+}
