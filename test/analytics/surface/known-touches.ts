@@ -1,0 +1,189 @@
+import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
+import { closeOf, YEAR_MS } from '../../../src/market/calendar.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
+import { inverseNormalCdf } from '../../../src/math/normal.ts';
+import { normalCdf } from '../plain.ts';
+import { AS_OF, contract, prepared } from '../small-chains.ts';
+import {
+  EXPIRIES,
+  type HestonTerms,
+  type MertonTerms,
+  type Model,
+  RATE,
+  type SsviShape,
+  ssviVariance,
+} from './known-markets.ts';
+
+/** Spot of the quoted markets, dollars. */
+export const QUOTED_SPOT = 400;
+/** Distances of the barriers from spot, in standard deviations at the money. */
+export const BARRIERS = [-2.5, -2, -1.5, -1, -0.6, -0.3, 0.3, 0.6, 1, 1.5, 2, 2.5];
+
+/** Quotes of a market in calendar time: strikes up to three standard deviations, bid and ask on ticks. */
+export function tickMarket(model: Model, deviationOf: (years: number) => number): PreparedChain {
+  const rows: ContractRow[] = [];
+  for (const expiry of EXPIRIES) {
+    const tte = (closeOf(expiry) - AS_OF) / YEAR_MS;
+    const discount = Math.exp(-RATE * tte);
+    const forward = QUOTED_SPOT / discount;
+    const reach = 3 * deviationOf(tte);
+    const every = [1, 2, 5, 10, 20].find((step) => QUOTED_SPOT * reach < 30 * step) ?? 40;
+    const first = Math.ceil((forward * Math.exp(-reach)) / every) * every;
+    for (let strike = first; strike <= forward * Math.exp(reach); strike += every) {
+      for (const callPut of [1, -1]) {
+        const price = discount * forward * model(callPut, strike / forward, tte);
+        const tick = price < 3 ? 0.01 : 0.05;
+        const half = 0.01 + 0.01 * price;
+        const [bid, ask] = [tick * Math.floor((price - half) / tick), tick * Math.ceil((price + half) / tick)];
+        if (bid > 0) rows.push(contract({ expiry, strike, callPut, bid, ask }));
+      }
+    }
+  }
+  return prepared(rows, {}, { spot: QUOTED_SPOT });
+}
+
+/** Touch probabilities up to `years`, for log-distances of barriers from spot. */
+export type Touches = (years: number, barriers: readonly number[]) => number[];
+
+/** The diffusion whose options have SSVI's prices (Gatheral's formula for the local variance), on a uniform grid of the log-price. */
+export function ssviTouches(shape: SsviShape): Touches {
+  const local = (x: number, t: number) => {
+    const [dx, dt] = [1e-3, 1e-4 * t];
+    const w = ssviVariance(shape, x, t);
+    const [low, high] = [ssviVariance(shape, x - dx, t), ssviVariance(shape, x + dx, t)];
+    const [slope, bend] = [(high - low) / (2 * dx), (high - 2 * w + low) / (dx * dx)];
+    const growth = (ssviVariance(shape, x, t + dt) - ssviVariance(shape, x, t - dt)) / (2 * dt);
+    return growth / (1 - (x / w) * slope + ((-0.25 - 1 / w + (x * x) / (w * w)) * slope * slope) / 4 + bend / 2);
+  };
+  return (years, barriers) => {
+    const deviation = Math.sqrt(ssviVariance(shape, 0, years));
+    const [steps, perDeviation] = [300, 60];
+    return barriers.map((barrier) => {
+      // Distances y from the barrier, > 0 on the side of spot. The grid starts at a time at which the law is still normal and far away.
+      const [side, h] = [Math.sign(barrier), deviation / perDeviation];
+      const count = Math.ceil((Math.abs(barrier) + 6 * deviation) / h);
+      const start = years * Math.min(0.02, (Math.abs(barrier) / deviation / 6) ** 2);
+      const x = Float64Array.from({ length: count }, (_, i) => barrier - side * h * (i + 1));
+      const spread = local(0, start) * start;
+      const drift = (variance: number) => RATE - variance / 2;
+      let density = x.map((each) => Math.exp(-((each - drift(spread / start) * start) ** 2) / (2 * spread)));
+      const all = density.reduce((sum, each) => sum + each, 0);
+      density = density.map((each) => each / all);
+      for (let j = 0; j < steps; j++) {
+        // Time steps grow with time, so the first ones are short.
+        const at = (n: number) => start + (years - start) * (n / steps) ** 2;
+        const [t, dt] = [(at(j) + at(j + 1)) / 2, at(j + 1) - at(j)];
+        const variance = x.map((each) => local(each - RATE * t, t));
+        const away = variance.map((each) => (dt * each) / (2 * h * h) - (side * dt * drift(each)) / (2 * h));
+        const toward = variance.map((each) => (dt * each) / (2 * h * h) + (side * dt * drift(each)) / (2 * h));
+        density = crankNicolson(density, away, toward);
+      }
+      return 1 - density.reduce((sum, each) => sum + each, 0);
+    });
+  };
+}
+
+/** One step of a chain that is absorbed below the first node. `away` and `toward` are the rates of moving to the next and to the previous node. */
+function crankNicolson(density: Float64Array, away: Float64Array, toward: Float64Array): Float64Array {
+  const last = density.length - 1;
+  const [factor, solved] = [new Float64Array(last + 1), new Float64Array(last + 1)];
+  const out = (i: number) => (i === last ? toward[i]! : away[i]! + toward[i]!);
+  for (let i = 0; i <= last; i++) {
+    const into = i === 0 ? 0 : away[i - 1]!;
+    const back = i === last ? 0 : toward[i + 1]!;
+    const old =
+      density[i]! * (1 - out(i) / 2) +
+      (i === 0 ? 0 : (into * density[i - 1]!) / 2) +
+      (i === last ? 0 : (back * density[i + 1]!) / 2);
+    const pivot = 1 + out(i) / 2 + (i === 0 ? 0 : (into / 2) * factor[i - 1]!);
+    factor[i] = -back / 2 / pivot;
+    solved[i] = (old + (i === 0 ? 0 : (into / 2) * solved[i - 1]!)) / pivot;
+  }
+  for (let i = last - 1; i >= 0; i--) solved[i]! -= factor[i]! * solved[i + 1]!;
+  return solved;
+}
+
+/** Jump diffusion: exact, because paths between two jumps are Brownian bridges. */
+export function mertonTouches(terms: MertonTerms, paths: number): Touches {
+  const { iv, jumpIntensity, jumpMean, jumpVol } = terms;
+  const drift = RATE - (iv * iv) / 2 - jumpIntensity * Math.expm1(jumpMean + (jumpVol * jumpVol) / 2);
+  return (years, barriers) => {
+    const random = randomOf(7);
+    const sum = new Float64Array(barriers.length);
+    for (let path = 0; path < paths; path++) {
+      const missed = barriers.map(() => 1);
+      let [t, x] = [0, 0];
+      while (t < years) {
+        const step = Math.min(years - t, -Math.log(random.uniform()) / jumpIntensity);
+        const next = x + drift * step + iv * Math.sqrt(step) * random.normal();
+        bridge(missed, barriers, x, next, iv * iv * step);
+        t += step;
+        x = t < years ? next + jumpMean + jumpVol * random.normal() : next;
+        for (const [i, barrier] of barriers.entries()) if (Math.sign(barrier) * (x - barrier) >= 0) missed[i] = 0;
+      }
+      for (const [i, each] of missed.entries()) sum[i]! += 1 - each;
+    }
+    return Array.from(sum, (each) => each / paths);
+  };
+}
+
+/** Heston's model: the variance by the scheme of Andersen (2008) with truncation, the log-price by bridges between steps. */
+export function hestonTouches({ v0, kappa, mean, vol, rho }: HestonTerms, paths: number, steps: number): Touches {
+  return (years, barriers) => {
+    const random = randomOf(11);
+    const sum = new Float64Array(barriers.length);
+    const [dt, decay] = [years / steps, Math.exp((-kappa * years) / steps)];
+    for (let path = 0; path < paths; path++) {
+      const missed = barriers.map(() => 1);
+      let [x, v] = [0, v0];
+      for (let i = 0; i < steps; i++) {
+        const expected = mean + (v - mean) * decay;
+        const spread =
+          ((v * vol * vol * decay) / kappa) * (1 - decay) + ((mean * vol * vol) / (2 * kappa)) * (1 - decay) ** 2;
+        const ratio = spread / (expected * expected);
+        let next: number;
+        if (ratio < 1.5) {
+          const b = 2 / ratio - 1 + Math.sqrt(2 / ratio) * Math.sqrt(2 / ratio - 1);
+          next = (expected / (1 + b)) * (Math.sqrt(b) + random.normal()) ** 2;
+        } else {
+          const p = (ratio - 1) / (ratio + 1);
+          const u = random.uniform();
+          next = u <= p ? 0 : (expected * Math.log((1 - p) / (1 - u))) / (1 - p);
+        }
+        const average = (v + next) / 2;
+        const common = (rho / vol) * (next - v - kappa * (mean - average) * dt);
+        const variance = (1 - rho * rho) * average * dt;
+        const to = x + RATE * dt - (average * dt) / 2 + common + Math.sqrt(variance) * random.normal();
+        // Between the ends of a short step, the path is a Brownian bridge with the variance of the whole step.
+        bridge(missed, barriers, x, to, average * dt);
+        [x, v] = [to, next];
+      }
+      for (const [i, each] of missed.entries()) sum[i]! += 1 - each;
+    }
+    return Array.from(sum, (each) => each / paths);
+  };
+}
+
+/** Multiplies the chance that each barrier was missed by the chance that the bridge from one log-price to another misses it. */
+function bridge(missed: number[], barriers: readonly number[], from: number, to: number, variance: number): void {
+  for (let i = 0; i < barriers.length; i++) {
+    if (missed[i] === 0) continue;
+    const barrier = barriers[i]!;
+    const room = (barrier - from) * (barrier - to);
+    const isBeyond = Math.sign(barrier) * (to - barrier) >= 0;
+    if (isBeyond) missed[i] = 0;
+    else if (room < 10 * variance) missed[i]! *= -Math.expm1((-2 * room) / Math.max(variance, 1e-30));
+  }
+}
+
+/** Random numbers from a fixed seed (mulberry32). */
+function randomOf(seed: number) {
+  let state = seed;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 4294967296;
+  };
+  return { uniform, normal: () => inverseNormalCdf(uniform()) };
+}
