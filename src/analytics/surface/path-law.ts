@@ -1,6 +1,6 @@
 import { ChainStep } from '../../math/absorbing-chain.ts';
 import { normalCdf } from '../../math/normal.ts';
-import type { FittedSurface, HorizonLaw } from './fitted-surface.ts';
+import type { FittedSurface, HorizonLaw, SurfaceSlice } from './fitted-surface.ts';
 import type { PriceLaw } from './price-law.ts';
 import { lawOfPower } from './rungs.ts';
 
@@ -16,62 +16,63 @@ export interface Knot {
   readonly eventShare: number;
 }
 
-/** The maximum ratio of the variances of successive knots, and of successive steps in time. */
+/** The maximum ratio of the variances of successive knots, and that of the deviations of successive steps in time. */
 const KNOT_RATIO = 1.25;
-const STEP_RATIO = 1.07;
+const STEP_DEVIATION_RATIO = 1.035;
 /** The variance of the first knot, as a share of that of the first settlement. */
 const FIRST_VARIANCE = 1 / 400;
 /** Knots are dropped if the variance after the knot before them grows by less than this share. */
 const GROWTH_MIN = 0.01;
-const BISECTIONS = 40;
 
 /**
  * Returns the knots of a surface with settlements: the settlements, and times between them. Before the first settlement, laws are scaled
  * copies of the law at this settlement. `events` has the variances of dated events, by the number of the first settlement after each.
  */
 export function knotsOf(surface: FittedSurface, events: ReadonlyMap<number, number>): Knot[] {
-  const { slices, spot, clock } = surface;
+  const { slices, spot } = surface;
   const first = slices[0]!;
   const count = Math.ceil(-Math.log(FIRST_VARIANCE) / Math.log(KNOT_RATIO));
-  const knots: Knot[] = [];
-  for (let i = 0; i < count; i++) {
-    const share = FIRST_VARIANCE ** (1 - i / count);
-    knots.push({
-      years: first.years * share,
-      forward: (first.forward / spot) ** share,
-      deviation: Math.sqrt(first.atmVariance * share),
-      law: lawOfPower(first.law, Math.sqrt(share)),
-      eventShare: 0,
-    });
-  }
-  const push = ({ years, forward, atmVariance, law }: HorizonLaw, eventVariance: number) => {
-    const { deviation } = knots.at(-1)!;
-    const growth = atmVariance - deviation ** 2;
-    const eventShare = eventVariance > 0 ? Math.min(1, eventVariance / Math.max(growth, eventVariance)) : 0;
-    knots.push({ years, forward: forward / spot, deviation: Math.sqrt(atmVariance), law, eventShare });
-  };
+  const shares = Array.from({ length: count + 1 }, (_, i) => FIRST_VARIANCE ** (1 - i / count));
+  // An event before the first settlement passes just before it.
+  const calm = 1 - (events.get(0) ?? 0) / first.atmVariance;
+  const knots: Knot[] = shares.map((share, i) => ({
+    years: first.years * share,
+    forward: (first.forward / spot) ** share,
+    deviation: Math.sqrt(first.atmVariance * share),
+    law: lawOfPower(first.law, Math.sqrt(share)),
+    eventShare: i === 0 ? 0 : Math.max(0, share - Math.max(calm, shares[i - 1]!)) / (share - shares[i - 1]!),
+  }));
   for (const [i, slice] of slices.entries()) {
-    const before = slices[i - 1];
+    if (i === 0) continue;
     const event = events.get(i) ?? 0;
-    const grown = slice.atmVariance / knots.at(-1)!.deviation ** 2;
-    if (before && grown < 1 + GROWTH_MIN && event === 0 && !events.has(i + 1) && slice !== slices.at(-1)) continue;
-    const inserted = before && event === 0 ? Math.ceil(Math.log(grown) / Math.log(KNOT_RATIO)) - 1 : 0;
+    const from = knots.at(-1)!;
+    const ratio = slice.atmVariance / from.deviation ** 2;
+    const isNeeded = ratio >= 1 + GROWTH_MIN || event > 0 || events.has(i + 1) || i === slices.length - 1;
+    if (!isNeeded) continue;
+    const inserted = event > 0 ? 0 : Math.ceil(Math.log(ratio) / Math.log(KNOT_RATIO)) - 1;
     for (let j = 1; j <= inserted; j++) {
-      const from = knots.at(-1)!;
-      const ratio = (slice.atmVariance / from.deviation ** 2) ** (1 / (inserted + 2 - j));
-      const share = (from.deviation ** 2 * (ratio - 1)) / (slice.atmVariance - from.deviation ** 2);
-      const years = from.years + share * (slice.years - from.years);
-      let [low, high] = [clock.startMs, slice.settlesAt];
-      for (let round = 0; round < BISECTIONS && high - low > 1; round++) {
-        const middle = (low + high) / 2;
-        if (clock.years(middle) < years) low = middle;
-        else high = middle;
-      }
-      push(surface.lawAt(high), 0);
+      const share = (ratio ** (j / (inserted + 1)) - 1) / (ratio - 1);
+      knots.push(knotOf(surface, lawAtYears(surface, from.years + share * (slice.years - from.years), slice)));
     }
-    push(slice, event);
+    const growth = slice.atmVariance - from.deviation ** 2;
+    knots.push(knotOf(surface, slice, event > 0 ? Math.min(1, event / growth) : 0));
   }
   return knots;
+}
+
+function knotOf({ spot }: FittedSurface, { years, forward, atmVariance, law }: HorizonLaw, eventShare = 0): Knot {
+  return { years, forward: forward / spot, deviation: Math.sqrt(atmVariance), law, eventShare };
+}
+
+/** Returns the distribution after some years of trading time, before a settlement. */
+function lawAtYears(surface: FittedSurface, years: number, { settlesAt }: SurfaceSlice): HorizonLaw {
+  let [low, high] = [surface.clock.startMs, settlesAt];
+  while (high - low > 1) {
+    const middle = (low + high) / 2;
+    if (surface.clock.years(middle) < years) low = middle;
+    else high = middle;
+  }
+  return surface.lawAt(high);
 }
 
 /** Nodes of the price on both sides of spot, at distances that grow by the same factor from node to node. */
@@ -84,9 +85,14 @@ const WIDTHS = 5.5;
 /** The local variance is limited to this multiple of the variance per time at the money. Only nodes without mass reach the limit. */
 const LOCAL_MAX = 25;
 
-/** The distance of node `n` = 0, 1, ... on either side, as a multiple of that of node 0. */
-export function nodeDistance(n: number): number {
-  return NODE_RATIO ** n;
+/** The log-distance from spot of node `n` = 0, 1, ... on either side. `unit` is that of node 0. */
+export function nodeDistance(n: number, unit: number): number {
+  return unit * NODE_RATIO ** n;
+}
+
+/** Returns the number of the first node at a log-distance or further. */
+export function nodeNumber(distance: number, unit: number): number {
+  return Math.max(0, Math.ceil(Math.log(distance / unit) / Math.log(NODE_RATIO) - 1e-9));
 }
 
 /** The active nodes between two knots. */
@@ -105,14 +111,14 @@ export function unitOf(first: Knot): number {
 
 /** Returns the nodes for the time between two knots. `previous` has the nodes for the time before. */
 export function windowBetween(before: Knot, after: Knot, unit: number, previous?: NodeWindow): NodeWindow {
-  const number = (distance: number) => Math.ceil(Math.log(distance / unit) / Math.log(NODE_RATIO));
-  const inner = Math.max(0, number(INNER * before.deviation));
-  const outer = Math.max(previous?.outer ?? 0, number(REACH * after.deviation + Math.abs(Math.log(after.forward))));
+  const inner = nodeNumber(INNER * before.deviation, unit);
+  const reach = REACH * after.deviation + Math.abs(Math.log(after.forward));
+  const outer = Math.max(previous?.outer ?? 0, nodeNumber(reach, unit));
   const count = outer - inner + 1;
   const price = new Float64Array(2 * count + 1);
   price[count] = 1;
   for (let i = 0; i < count; i++) {
-    const distance = unit * nodeDistance(inner + i);
+    const distance = nodeDistance(inner + i, unit);
     price[count + 1 + i] = Math.exp(distance);
     price[count - 1 - i] = Math.exp(-distance);
   }
@@ -193,15 +199,19 @@ export function massesOf(calls: Float64Array, price: Float64Array): Float64Array
   return calls.map((_, i) => Math.max(0, (i === last ? 0 : slope(i)) - (i === 0 ? -1 : slope(i - 1))));
 }
 
-/** A short step in time. `isWatched` is false within a dated event: the price jumps over barriers, and is looked at after the event. */
+/** A short step in time between two knots. Rates are per step. */
 export interface PathStep {
-  readonly chain: ChainStep;
+  /** For each node, the variance of the price over the distance between the nodes beside it: the rate of moving over a unit of price. */
+  readonly spread: Float64Array;
+  /** The growth of the forward, as a share of it. */
+  readonly drift: number;
+  /** False within a dated event: the price passes barriers unseen, and is looked at after the event. */
   readonly isWatched: boolean;
 }
 
 /**
- * Returns the steps between two knots of the chain whose distribution at each step is a mixture of those of the knots. The rate of a node
- * is its local variance (Dupire 1994): the growth of the call's price over the mass. It is computed on the nodes themselves, so that the
+ * Returns the steps between two knots of a path whose distribution at each step is a mixture of those of the knots. The variance at a node is
+ * the local variance (Dupire 1994): the growth of the call's price over the mass. It is computed on the nodes themselves, so that the
  * steps lead from the prices of one knot to those of the next without an error of the grid.
  */
 export function stepsBetween(
@@ -210,11 +220,9 @@ export function stepsBetween(
   { price }: NodeWindow,
   calls: readonly [Float64Array, Float64Array],
 ): PathStep[] {
-  const masses = calls.map((each) => massesOf(each, price));
-  const count = price.length;
-  const growth = Math.log(after.deviation / before.deviation) / Math.log(STEP_RATIO);
+  const masses = [massesOf(calls[0], price), massesOf(calls[1], price)] as const;
+  const growth = Math.log(after.deviation / before.deviation) / Math.log(STEP_DEVIATION_RATIO);
   const most = LOCAL_MAX * Math.max(after.deviation ** 2 - before.deviation ** 2, 0);
-  const steps: PathStep[] = [];
   // An event passes in the middle of the interval.
   const calm = (1 - after.eventShare) / 2;
   const parts = [
@@ -222,36 +230,39 @@ export function stepsBetween(
     { from: calm, to: 1 - calm, isWatched: false },
     { from: 1 - calm, to: 1, isWatched: true },
   ];
-  for (const { from, to, isWatched } of after.eventShare > 0 ? parts : [{ from: 0, to: 1, isWatched: true }]) {
-    if (to <= from) continue;
-    const number = Math.max(1, Math.ceil(2 * growth * (to - from)));
+  return parts.flatMap(({ from, to, isWatched }) => {
+    const number = to > from ? Math.max(1, Math.ceil(growth * (to - from))) : 0;
     const share = (to - from) / number;
-    for (let j = 0; j < number; j++) {
-      const middle = from + (j + 0.5) * share;
-      steps.push({ chain: stepAt(middle, share), isWatched });
-    }
-  }
-  return steps;
+    return Array.from({ length: number }, (_, j) => ({ ...stepAt(from + (j + 0.5) * share, share), isWatched }));
+  });
 
-  function stepAt(middle: number, share: number): ChainStep {
+  function stepAt(middle: number, share: number) {
     const forward = before.forward + middle * (after.forward - before.forward);
     const drift = (share * (after.forward - before.forward)) / forward;
-    const [up, down] = [new Float64Array(count), new Float64Array(count)];
-    /** The mean of the masses from a node on, times the drift: what the drift adds to the call's price. */
+    const spread = new Float64Array(price.length);
+    /** What the drift adds to the call's price: the drift times the mean of the masses above the node. */
     let carried = 0;
-    for (let i = count - 2; i > 0; i--) {
-      const mass = masses[0]![i]! + middle * (masses[1]![i]! - masses[0]![i]!);
+    for (let i = price.length - 2; i > 0; i--) {
+      const mass = masses[0][i]! + middle * (masses[1][i]! - masses[0][i]!);
       const drifted = drift * price[i]! * mass;
-      // With a positive drift, the mass at the node itself moves up, with a negative one it does not move below the node.
-      const fromDrift = carried + (drift > 0 ? drifted : 0);
+      // A rising forward takes the node's own mass above the node. A falling one takes it away from below.
+      const added = carried + (drift > 0 ? drifted : 0);
       carried += drifted;
-      const grown = share * (calls[1]![i]! - calls[0]![i]!) - fromDrift;
-      const [above, below] = [price[i + 1]! - price[i]!, price[i]! - price[i - 1]!];
-      const limit = (most * share * price[i]! ** 2) / (above + below);
-      const spread = Math.min(Math.max(0, grown) / Math.max(mass, Number.MIN_VALUE), limit);
-      up[i] = (spread + Math.max(drift, 0) * price[i]!) / above;
-      down[i] = (spread + Math.max(-drift, 0) * price[i]!) / below;
+      const grown = share * (calls[1][i]! - calls[0][i]!) - added;
+      const limit = (most * share * price[i]! ** 2) / (price[i + 1]! - price[i - 1]!);
+      if (grown > 0) spread[i] = mass > 0 ? Math.min(grown / mass, limit) : limit;
     }
-    return new ChainStep(up, down);
+    return { spread, drift };
   }
+}
+
+/** Returns the step as a chain on the nodes. `factor` multiplies the variance at each node. */
+export function chainOf({ spread, drift }: PathStep, price: Float64Array, factor?: Float64Array): ChainStep {
+  const [up, down] = [new Float64Array(price.length), new Float64Array(price.length)];
+  for (let i = 1; i < price.length - 1; i++) {
+    const rate = spread[i]! * (factor?.[i] ?? 1);
+    up[i] = (rate + Math.max(drift, 0) * price[i]!) / (price[i + 1]! - price[i]!);
+    down[i] = (rate + Math.max(-drift, 0) * price[i]!) / (price[i]! - price[i - 1]!);
+  }
+  return new ChainStep(up, down);
 }
