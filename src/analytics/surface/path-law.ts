@@ -18,7 +18,7 @@ export interface Knot {
 
 /** The maximum ratio of the variances of successive knots, and that of the deviations of successive steps in time. */
 const KNOT_RATIO = 1.25;
-const STEP_DEVIATION_RATIO = 1.035;
+const STEP_DEVIATION_RATIO = 1.05;
 /** The variance of the first knot, as a share of that of the first settlement. */
 const FIRST_VARIANCE = 1 / 400;
 /** Knots are dropped if the variance after the knot before them grows by less than this share. */
@@ -76,12 +76,12 @@ function lawAtYears(surface: FittedSurface, years: number, { settlesAt }: Surfac
 }
 
 /** Nodes of the price on both sides of spot, at distances that grow by the same factor from node to node. */
-const NODE_RATIO = 1.06;
+const NODE_RATIO = 1.08;
 /** The distance of the innermost active node, and that of the outermost one, in standard deviations. */
 const INNER = 0.05;
 const REACH = 6.5;
 /** At more than this number of its widths from its mean, a component of a law is treated as a point. */
-const WIDTHS = 5.5;
+const WIDTHS = 5;
 /** The local variance is limited to this multiple of the variance per time at the money. Only nodes without mass reach the limit. */
 const LOCAL_MAX = 25;
 
@@ -109,11 +109,17 @@ export function unitOf(first: Knot): number {
   return INNER * first.deviation;
 }
 
-/** Returns the nodes for the time between two knots. `previous` has the nodes for the time before. */
-export function windowBetween(before: Knot, after: Knot, unit: number, previous?: NodeWindow): NodeWindow {
-  const inner = nodeNumber(INNER * before.deviation, unit);
-  const reach = REACH * after.deviation + Math.abs(Math.log(after.forward));
-  const outer = Math.max(previous?.outer ?? 0, nodeNumber(reach, unit));
+/** Returns the nodes for the time after each knot, except the last. `unit` is the log-distance of node 0. */
+export function windowsOf(knots: readonly Knot[], unit: number): NodeWindow[] {
+  let furthest = 0;
+  return knots.slice(1).map((after, i) => {
+    const reach = REACH * after.deviation + Math.abs(Math.log(after.forward));
+    furthest = Math.max(furthest, nodeNumber(reach, unit));
+    return windowOf(nodeNumber(INNER * knots[i]!.deviation, unit), furthest, unit);
+  });
+}
+
+function windowOf(inner: number, outer: number, unit: number): NodeWindow {
   const count = outer - inner + 1;
   const price = new Float64Array(2 * count + 1);
   price[count] = 1;
@@ -151,12 +157,24 @@ export function movedTo(window: NodeWindow, from: NodeWindow, mass: Float64Array
   return moved;
 }
 
-/** Returns the undiscounted prices of calls whose strikes are the nodes. */
-export function callsAt({ law, forward }: Knot, strikes: Float64Array): Float64Array {
+/** Returns the undiscounted prices of calls at a knot. The strikes are the nodes of each of two windows. */
+export function callsAt(knot: Knot, before: NodeWindow, after: NodeWindow, unit: number): [Float64Array, Float64Array] {
+  const both = windowOf(before.inner, after.outer, unit);
+  const calls = callPrices(knot, both.price);
+  const center = calls.length >> 1;
+  const inner = after.inner - before.inner;
+  const reach = before.price.length >> 1;
+  return [
+    calls.slice(center - reach, center + reach + 1),
+    Float64Array.of(...calls.slice(0, center - inner), calls[center]!, ...calls.slice(center + inner + 1)),
+  ];
+}
+
+function callPrices({ law, forward }: Knot, strikes: Float64Array): Float64Array {
   const count = strikes.length;
   const logs = strikes.map(Math.log);
   const calls = new Float64Array(count);
-  /** Masses and means of the components whose calls are surely exercised up to each strike. */
+  // Masses and means of the components whose calls are surely exercised at all strikes before each one.
   const mass = new Float64Array(count + 1);
   const value = new Float64Array(count + 1);
   const { nodes, masses, widths } = law;

@@ -17,11 +17,11 @@ import {
   type PathStep,
   stepsBetween,
   unitOf,
-  windowBetween,
+  windowsOf,
 } from './path-law.ts';
 
 /** Every so many nodes, one is a barrier. */
-const BARRIER_EVERY = 4;
+const BARRIER_EVERY = 3;
 /** Distances at which the solve of a barrier starts and ends, in standard deviations of the log-price. */
 const START = 5;
 const END = 0.15;
@@ -134,21 +134,20 @@ function* solve(surface: FittedSurface): Steps<TouchGrid> {
   const touchedAt = (knot: Knot) => ({ local: paths.local.touchedBy(knot), random: paths.random.touchedBy(knot) });
   const touched = [touchedAt(knots[0]!)];
   let started = Math.ceil(nodeNumber(START_FIRST * knots[0]!.deviation, unit) / BARRIER_EVERY) * BARRIER_EVERY;
-  let window: NodeWindow | undefined;
-  for (const [i, before] of knots.entries()) {
-    const after = knots[i + 1];
-    if (!after) break;
-    const previous = window;
-    window = windowBetween(before, after, unit, previous);
+  const windows = windowsOf(knots, unit);
+  let next = callsAt(knots[0]!, windows[0]!, windows[0]!, unit);
+  for (const [i, window] of windows.entries()) {
+    const [before, after] = [knots[i]!, knots[i + 1]!];
     if (meter.beginsNextStep(LAW_VALUES)) yield FOLLOWING;
-    const calls = [callsAt(before, window.price), callsAt(after, window.price)] as const;
-    const steps = stepsBetween(before, after, window, calls);
+    const own = next[1];
+    next = callsAt(after, window, windows[i + 1] ?? window, unit);
+    const steps = stepsBetween(before, after, window, [own, next[0]]);
     const last = nodeNumber(START * after.deviation, unit);
     const nodes: number[] = [];
     for (; started <= last; started += BARRIER_EVERY) nodes.push(started);
     const ended = nodeNumber(END * before.deviation, unit);
-    for (const each of Object.values(paths))
-      each.enter(window, previous, massesOf(calls[0], window.price), nodes, ended);
+    const law = massesOf(own, window.price);
+    for (const each of Object.values(paths)) each.enter(window, windows[i - 1], law, nodes, ended);
     for (const [j, step] of steps.entries()) {
       const looks = !step.isWatched && steps[j + 1]?.isWatched !== false;
       for (const each of Object.values(paths)) {
@@ -242,7 +241,7 @@ class Paths {
       const scaled = own.map(({ touched }, i) => (-inverseNormalCdf(touched / 2) * deviation) / distance[i]!);
       return { distance, scaled };
     };
-    return { [1]: of(1), [-1]: of(-1) };
+    return { 1: of(1), [-1]: of(-1) };
   }
 }
 

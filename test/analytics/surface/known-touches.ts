@@ -2,7 +2,6 @@ import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.
 import { closeOf, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { inverseNormalCdf } from '../../../src/math/normal.ts';
-import { normalCdf } from '../plain.ts';
 import { AS_OF, contract, prepared } from '../small-chains.ts';
 import {
   EXPIRIES,
@@ -66,7 +65,9 @@ export function ssviTouches(shape: SsviShape): Touches {
       const x = Float64Array.from({ length: count }, (_, i) => barrier - side * h * (i + 1));
       const spread = local(0, start) * start;
       const drift = (variance: number) => RATE - variance / 2;
-      let density = x.map((each) => Math.exp(-((each - drift(spread / start) * start) ** 2) / (2 * spread)));
+      let density: Float64Array = x.map((each) =>
+        Math.exp(-((each - drift(spread / start) * start) ** 2) / (2 * spread)),
+      );
       const all = density.reduce((sum, each) => sum + each, 0);
       density = density.map((each) => each / all);
       for (let j = 0; j < steps; j++) {
