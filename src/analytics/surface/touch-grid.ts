@@ -27,10 +27,10 @@ const START = 5;
 const END = 0.15;
 /** The nearest barrier whose solve starts at the first knot, in standard deviations. */
 const START_FIRST = 4.5;
-/** Maximum number of values in one step of the work. Such a step takes about 5 ms. */
-const STEP_VALUES = 200_000;
+/** Maximum number of values in one step of the work. Such a step takes about 3 ms. */
+const STEP_VALUES = 100_000;
 /** The work of reading the laws of two knots, as a number of such values. */
-const LAW_VALUES = 30_000;
+const LAW_VALUES = 15_000;
 const FOLLOWING = { message: 'Following the price to barriers' };
 
 /** The models of the path. All have the distributions of the surface at each settlement. */

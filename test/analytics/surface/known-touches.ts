@@ -56,49 +56,47 @@ export function ssviTouches(shape: SsviShape): Touches {
   };
   return (years, barriers) => {
     const deviation = Math.sqrt(ssviVariance(shape, 0, years));
-    const [steps, perDeviation] = [300, 60];
-    return barriers.map((barrier) => {
-      // Distances y from the barrier, > 0 on the side of spot. The grid starts at a time at which the law is still normal and far away.
-      const [side, h] = [Math.sign(barrier), deviation / perDeviation];
-      const count = Math.ceil((Math.abs(barrier) + 6 * deviation) / h);
-      const start = years * Math.min(0.02, (Math.abs(barrier) / deviation / 6) ** 2);
-      const x = Float64Array.from({ length: count }, (_, i) => barrier - side * h * (i + 1));
-      const spread = local(0, start) * start;
-      const drift = (variance: number) => RATE - variance / 2;
-      let density: Float64Array = x.map((each) =>
-        Math.exp(-((each - drift(spread / start) * start) ** 2) / (2 * spread)),
-      );
-      const all = density.reduce((sum, each) => sum + each, 0);
-      density = density.map((each) => each / all);
-      for (let j = 0; j < steps; j++) {
-        // Time steps grow with time, so the first ones are short.
-        const at = (n: number) => start + (years - start) * (n / steps) ** 2;
-        const [t, dt] = [(at(j) + at(j + 1)) / 2, at(j + 1) - at(j)];
-        const variance = x.map((each) => local(each - RATE * t, t));
-        const away = variance.map((each) => (dt * each) / (2 * h * h) - (side * dt * drift(each)) / (2 * h));
-        const toward = variance.map((each) => (dt * each) / (2 * h * h) + (side * dt * drift(each)) / (2 * h));
-        density = crankNicolson(density, away, toward);
-      }
-      return 1 - density.reduce((sum, each) => sum + each, 0);
+    // All barriers are nodes: multiples of h.
+    const [steps, h, half] = [250, deviation / 100, 650];
+    const x = Float64Array.from({ length: 2 * half + 1 }, (_, i) => h * (i - half));
+    // At the start, the law is normal with a deviation of a sixth of the distance of the nearest barrier.
+    const start = years * 0.05 ** 2;
+    const spread = local(0, start) * start;
+    const law = x.map((each) => Math.exp(-((each - RATE * start + spread / 2) ** 2) / (2 * spread)));
+    const all = law.reduce((sum, each) => sum + each, 0);
+    const alive = barriers.map((barrier) => {
+      const at = half + Math.round(barrier / h);
+      const [from, end] = barrier > 0 ? [0, at] : [at + 1, x.length];
+      return { from, end, density: law.slice(from, end).map((each) => each / all) as Float64Array };
     });
+    for (let j = 0; j < steps; j++) {
+      // Time steps grow with time, so the first ones are short.
+      const at = (n: number) => start + (years - start) * (n / steps) ** 2;
+      const [t, dt] = [(at(j) + at(j + 1)) / 2, at(j + 1) - at(j)];
+      const variance = x.map((each) => local(each - RATE * t, t));
+      const rate = (side: number) =>
+        variance.map((each) => (dt * each) / (2 * h * h) + (side * dt * (RATE - each / 2)) / (2 * h));
+      const [up, down] = [rate(1), rate(-1)];
+      for (const each of alive) {
+        const { from, end } = each;
+        each.density = crankNicolson(each.density, up.subarray(from, end), down.subarray(from, end));
+      }
+    }
+    return alive.map(({ density }) => 1 - density.reduce((sum, each) => sum + each, 0));
   };
 }
 
-/** One step of a chain that is absorbed below the first node. `away` and `toward` are the rates of moving to the next and to the previous node. */
-function crankNicolson(density: Float64Array, away: Float64Array, toward: Float64Array): Float64Array {
+/** One step of a chain that leaves the nodes at both ends. `up` and `down` are the rates of moving to the nodes beside each node. */
+function crankNicolson(density: Float64Array, up: Float64Array, down: Float64Array): Float64Array {
   const last = density.length - 1;
   const [factor, solved] = [new Float64Array(last + 1), new Float64Array(last + 1)];
-  const out = (i: number) => (i === last ? toward[i]! : away[i]! + toward[i]!);
   for (let i = 0; i <= last; i++) {
-    const into = i === 0 ? 0 : away[i - 1]!;
-    const back = i === last ? 0 : toward[i + 1]!;
-    const old =
-      density[i]! * (1 - out(i) / 2) +
-      (i === 0 ? 0 : (into * density[i - 1]!) / 2) +
-      (i === last ? 0 : (back * density[i + 1]!) / 2);
-    const pivot = 1 + out(i) / 2 + (i === 0 ? 0 : (into / 2) * factor[i - 1]!);
-    factor[i] = -back / 2 / pivot;
-    solved[i] = (old + (i === 0 ? 0 : (into / 2) * solved[i - 1]!)) / pivot;
+    const [into, back] = [i === 0 ? 0 : up[i - 1]! / 2, i === last ? 0 : down[i + 1]! / 2];
+    const out = (up[i]! + down[i]!) / 2;
+    const old = density[i]! * (1 - out) + into * (density[i - 1] ?? 0) + back * (density[i + 1] ?? 0);
+    const pivot = 1 + out + into * (factor[i - 1] ?? 0);
+    factor[i] = -back / pivot;
+    solved[i] = (old + into * (solved[i - 1] ?? 0)) / pivot;
   }
   for (let i = last - 1; i >= 0; i--) solved[i]! -= factor[i]! * solved[i + 1]!;
   return solved;
@@ -107,19 +105,40 @@ function crankNicolson(density: Float64Array, away: Float64Array, toward: Float6
 /** Jump diffusion: exact, because paths between two jumps are Brownian bridges. */
 export function mertonTouches(terms: MertonTerms, paths: number): Touches {
   const { iv, jumpIntensity, jumpMean, jumpVol } = terms;
-  const drift = RATE - (iv * iv) / 2 - jumpIntensity * Math.expm1(jumpMean + (jumpVol * jumpVol) / 2);
+  const compensator = jumpIntensity * Math.expm1(jumpMean + (jumpVol * jumpVol) / 2);
+  return bridgedTouches(paths, iv, RATE - compensator, (random) => ({
+    wait: () => -Math.log(random.uniform()) / jumpIntensity,
+    size: () => jumpMean + jumpVol * random.normal(),
+  }));
+}
+
+/** A diffusion of constant volatility, whose price also moves by a lognormal factor of mean 1 at one instant. */
+export function eventTouches(iv: number, move: number, atYears: number, paths: number): Touches {
+  return bridgedTouches(paths, iv, RATE, (random) => {
+    const waits = [atYears];
+    return {
+      wait: () => waits.pop() ?? Number.POSITIVE_INFINITY,
+      size: () => move * random.normal() - (move * move) / 2,
+    };
+  });
+}
+
+type Jumps = (random: ReturnType<typeof randomOf>) => { wait(): number; size(): number };
+
+function bridgedTouches(paths: number, iv: number, growth: number, jumpsOf: Jumps): Touches {
+  const drift = growth - (iv * iv) / 2;
   return (years, barriers) => {
     const random = randomOf(7);
     const sum = new Float64Array(barriers.length);
     for (let path = 0; path < paths; path++) {
+      const jumps = jumpsOf(random);
       const missed = barriers.map(() => 1);
-      let [t, x] = [0, 0];
-      while (t < years) {
-        const step = Math.min(years - t, -Math.log(random.uniform()) / jumpIntensity);
+      for (let t = 0, x = 0; t < years; ) {
+        const step = Math.min(years - t, jumps.wait());
         const next = x + drift * step + iv * Math.sqrt(step) * random.normal();
         bridge(missed, barriers, x, next, iv * iv * step);
         t += step;
-        x = t < years ? next + jumpMean + jumpVol * random.normal() : next;
+        x = t < years ? next + jumps.size() : next;
         for (const [i, barrier] of barriers.entries()) if (Math.sign(barrier) * (x - barrier) >= 0) missed[i] = 0;
       }
       for (const [i, each] of missed.entries()) sum[i]! += 1 - each;
@@ -128,7 +147,7 @@ export function mertonTouches(terms: MertonTerms, paths: number): Touches {
   };
 }
 
-/** Heston's model: the variance by the scheme of Andersen (2008) with truncation, the log-price by bridges between steps. */
+/** Heston's model: the variance by the quadratic-exponential scheme (Andersen 2008), the log-price by bridges between the steps. */
 export function hestonTouches({ v0, kappa, mean, vol, rho }: HestonTerms, paths: number, steps: number): Touches {
   return (years, barriers) => {
     const random = randomOf(11);
