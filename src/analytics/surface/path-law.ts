@@ -275,7 +275,7 @@ export function stepsBetween(
 }
 
 /** Returns the step as a chain on the nodes. `factor` multiplies the variance at each node. */
-export function chainOf({ spread, drift }: PathStep, price: Float64Array, factor?: Float64Array): ChainStep {
+export function chainOfStep({ spread, drift }: PathStep, price: Float64Array, factor?: Float64Array): ChainStep {
   const [up, down] = [new Float64Array(price.length), new Float64Array(price.length)];
   for (let i = 1; i < price.length - 1; i++) {
     const rate = spread[i]! * (factor?.[i] ?? 1);

@@ -5,7 +5,7 @@ import { findEvents, termStructure } from './event-variance.ts';
 import type { FittedSurface, HorizonLaw } from './fitted-surface.ts';
 import {
   callsAt,
-  chainOf,
+  chainOfStep,
   type Knot,
   knotsOf,
   massesOf,
@@ -217,7 +217,7 @@ class Paths {
 
   /** Returns the step of each level. At each node, the mean of the levels' variances is that of the step. */
   private chains(step: PathStep, price: Float64Array): ChainStep[] {
-    if (this.levels.length === 1) return [chainOf(step, price)];
+    if (this.levels.length === 1) return [chainOfStep(step, price)];
     const mean = new Float64Array(price.length);
     const all = new Float64Array(price.length);
     for (const [i, { factor }] of this.levels.entries()) {
@@ -230,7 +230,7 @@ class Paths {
     }
     return this.levels.map(({ factor }) => {
       const own = mean.map((each, j) => (each > 0 ? (factor * all[j]!) / each : 1));
-      return chainOf(step, price, own);
+      return chainOfStep(step, price, own);
     });
   }
 

@@ -44,8 +44,12 @@ export function* jumpTouch(law: PriceLaw, model: JumpDiffusion, barrier: Barrier
   return 1 / (1 + 1 / (odds(end) * ratio));
 }
 
-/** The largest error of a model's probability of touching, from the numerical method and from quotes that are rounded to ticks. */
-const MODEL_ERROR = 0.003;
+/**
+ * The error of a probability p of touching is about `NUMERICAL_ERROR + MODEL_ERROR * p * (1 - p)`. The first part comes from the numerical
+ * method and from quotes that are rounded to ticks. The second part is fitted to Heston markets, whose price and volatility are correlated.
+ */
+const NUMERICAL_ERROR = 0.003;
+const MODEL_ERROR = 0.05;
 
 /** The probabilities of touching a strike by some models, their range, and the bounds of arbitrage. */
 export interface TouchRange {
@@ -59,19 +63,21 @@ export interface TouchRange {
 }
 
 /**
- * Limits the probabilities of models to the bounds of arbitrage by `law`. The range is from the least to the largest of them, wider by
- * `MODEL_ERROR` at both ends. If the strike is at spot, the probabilities are 1.
+ * Limits the probabilities of models to the bounds of arbitrage by `law`. The range is from the least to the largest of them, wider at both
+ * ends by the error of a model. If the strike is at spot, the probabilities are 1.
  */
 export function touchRange(models: readonly number[], law: PriceLaw, { spot, strike, forward }: Barrier): TouchRange {
   const side = strike >= spot ? 1 : -1;
   const end = clampProbability(endBeyond(law, side, strike / forward));
   const most = Math.max(end, superHedge(law, side, strike / forward, spot / forward));
   if (strike === spot) return { probabilities: models.map(() => 1), low: 1, high: 1, end, superHedge: 1 };
+  const [low, high] = [Math.min(...models), Math.max(...models)];
+  const errorOf = (p: number) => NUMERICAL_ERROR + MODEL_ERROR * p * (1 - p);
   const within = (probability: number) => Math.max(end, Math.min(probability, most));
   return {
     probabilities: models.map(within),
-    low: within(Math.min(...models) - MODEL_ERROR),
-    high: within(Math.max(...models) + MODEL_ERROR),
+    low: within(low - errorOf(low)),
+    high: within(high + errorOf(high)),
     end,
     superHedge: most,
   };

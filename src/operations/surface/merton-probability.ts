@@ -63,12 +63,12 @@ export const calculateMertonProbability = defineOperation({
     ambush_strike: number('Strike, dollars.'),
     merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
     touch_probability: probability(
-      'Probability that the price touches the strike at any time before the horizon, by a continuous path with the volatilities of the surface, 0 to 1.',
+      'Probability that the price touches the strike at any time before the horizon, by a continuous path with the distributions of the surface, 0 to 1.',
     ),
     touch_low: probability(
-      'Least probability of touching over the named models: touch_probability, touch_random_volatility and touch_jump (also with stag_prob 0.5 and 0.95), less 0.003 for errors, 0 to 1.',
+      'Least probability of touching by the models: touch_probability, touch_random_volatility, and touch_jump with stag_prob as given, 0.5 and 0.95; less the error of such models; 0 to 1.',
     ),
-    touch_high: probability('Largest probability of touching over these models, plus 0.003, 0 to 1.'),
+    touch_high: probability('Largest probability of touching by these models, plus their error, 0 to 1.'),
     put_call: oneOf(
       ['C', 'P'],
       'The option of option_price and jump_model_price: C (call) if the strike is at or above spot_price, else P (put).',

@@ -77,6 +77,9 @@ export function ssviTouches(shape: SsviShape): Touches {
       const rate = (side: number) =>
         variance.map((each) => (dt * each) / (2 * h * h) + (side * dt * (RATE - each / 2)) / (2 * h));
       const [up, down] = [rate(1), rate(-1)];
+      // Nothing leaves the grid, except at a barrier.
+      up[x.length - 1] = 0;
+      down[0] = 0;
       for (const each of alive) {
         const { from, end } = each;
         each.density = crankNicolson(each.density, up.subarray(from, end), down.subarray(from, end));
@@ -86,7 +89,7 @@ export function ssviTouches(shape: SsviShape): Touches {
   };
 }
 
-/** One step of a chain that leaves the nodes at both ends. `up` and `down` are the rates of moving to the nodes beside each node. */
+/** One step of a chain that can leave the nodes at both ends. `up` and `down` are the rates of moving to the nodes beside each node. */
 function crankNicolson(density: Float64Array, up: Float64Array, down: Float64Array): Float64Array {
   const last = density.length - 1;
   const [factor, solved] = [new Float64Array(last + 1), new Float64Array(last + 1)];
