@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { GexLevels, LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import type { Walls } from '../../analytics/exposure/walls.ts';
 import { shownName } from '../../core/clean-text.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -17,6 +17,7 @@ import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../r
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import {
+  levelsByHorizonOf,
   levelsOf,
   type MarketReading,
   openInterestNotes,
@@ -28,6 +29,14 @@ import {
 import { gammaNotes, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { crossing, crossingKind } from './level-crossings.ts';
+import {
+  comparedLevels,
+  type Horizons,
+  horizonsOf,
+  levelsByHorizon,
+  monthNotes,
+  storedMonthNotes,
+} from './level-horizons.ts';
 import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
 
 const hedging = namedObject('HedgingCompared', "Dealers' hedging compared with the daily volume of the underlying.", {
@@ -76,6 +85,7 @@ export const getLiveGexNodes = defineOperation({
       "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
     ),
     hedging,
+    horizons: levelsByHorizon,
   }),
   tool: {
     question: 'walls, gamma flip, max pain',
@@ -95,21 +105,25 @@ export const getLiveGexNodes = defineOperation({
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
     // Variants are computed only for the extended answer, because the default answers of the tool and the route have no variants.
-    return yield* gexNodesOf(reading, context, isWanted('by_flow'));
+    const { result, provenance } = yield* gexNodesOf(reading, context, isWanted('by_flow'));
+    const horizons = isWanted('horizons') ? yield* horizonsOf(reading) : undefined;
+    return { result: { ...result, horizons: horizons as Horizons }, provenance };
   },
 });
 
-/** Computes the answer for a market reading. The answer has variants if `withVariants` is true. */
+/** Computes the answer for a market reading, without the levels by horizon. The answer has variants if `withVariants` is true. */
 export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
   const variants = withVariants ? yield* variantsOf(reading, levels, context) : undefined;
+  const { '35d': month } = yield* levelsByHorizonOf(reading);
   const byFlow = prepared.sign === 'flow' ? undefined : variants?.by_flow;
   return {
     result: { ...reportGex(prepared, levels), ...(variants as LevelVariants) },
     provenance: provenanceOf(chain, context, [
       ...openInterestNotes(chain),
       ...settledSince([levels.dominant.series], context),
+      ...monthNotes(comparedLevels(levels), month && comparedLevels(month)),
       ...levelNotes(prepared, levels),
       ...(byFlow ? thinFlowNotes('by_flow', byFlow.signed_share_pct) : []),
     ]),
@@ -117,7 +131,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
 }
 
 /** Returns the caveats on the levels of a prepared chain. Every answer with these levels has them. */
-export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: GexLevels): string[] {
+export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: LevelSet): string[] {
   return [
     ...gammaNotes(prepared, flip),
     ...wallNotes(walls),
@@ -193,7 +207,11 @@ export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
       source: shownName(levels.source),
       simulated: levels.simulated,
       as_of: new Date(levels.asOf).toISOString(),
-      notes: [...(levels.simulated ? [SIMULATED_NOTE] : []), ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE])],
+      notes: [
+        ...(levels.simulated ? [SIMULATED_NOTE] : []),
+        ...storedMonthNotes(levels),
+        ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE]),
+      ],
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Horizon } from '../../analytics/exposure/horizons.ts';
 import { byRange } from '../../core/steps.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import type { NewestLevels } from '../../market/newest-levels.ts';
@@ -7,6 +8,7 @@ import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { count, objectOf } from '../engine/schemas.ts';
 import { textColumn, textList } from '../engine/wrapped-schemas.ts';
 import { columnsOfLevels, dueNotes, levelColumns, pastNotes } from './gex-history.ts';
+import { horizonArgument, recordsAt } from './horizon.ts';
 import { namesOf, provenanceOfOldest, TICKERS_PER_STEP, tickerList } from './screen-tickers.ts';
 
 /** The columns of the levels of many tickers. */
@@ -35,14 +37,14 @@ export const getNewestLevels = defineOperation({
     'The newest stored levels of several tickers, a row each, with the columns of the history of GEX levels. Dealers are assumed long calls ' +
     'and short puts. Dollars.',
   example: { tickers: ['SPY', 'QQQ'] },
-  input: objectOf({ tickers: tickerList }),
+  input: objectOf({ tickers: tickerList, horizon: horizonArgument }),
   full: objectOf({ ...columnsOfMany, ...besideColumns }),
   rest: { method: 'GET', path: '/api/v1/levels' },
-  *run({ tickers }, context) {
+  *run({ tickers, horizon }, context) {
     const { names, notes } = requestedNames(tickers, context);
     yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
     const { found, without } = yield* newestOf(names, context);
-    return answerOfMany(found, { newest: found, without, names, downsampled: [], notes }, context);
+    return answerOfMany(found, { newest: found, without, names, downsampled: [], notes, horizon }, context);
   },
 });
 
@@ -74,16 +76,19 @@ interface Found {
   readonly without: readonly string[];
   readonly downsampled: readonly string[];
   readonly notes: readonly string[];
+  readonly horizon: Horizon;
 }
 
 /** Returns the answer of an operation over the levels of many tickers. */
-export function answerOfMany(rows: readonly LevelRecord[], found: Found, context: Context) {
-  const { newest, without, names, downsampled } = found;
+export function answerOfMany(records: readonly LevelRecord[], found: Found, context: Context) {
+  const { newest, without, names, downsampled, horizon } = found;
+  const { found: rows, notes: leftOut } = recordsAt(records, horizon);
   const notes = [
     ...found.notes,
+    ...leftOut,
     ...(without.length > 0 ? [`Tickers without levels, which have no rows: ${without.join(', ')}.`] : []),
     ...(downsampled.length > 0 ? [`Evenly spaced rows were selected for: ${downsampled.join(', ')}.`] : []),
-    ...dueNotes(names, context),
+    ...dueNotes(names, context, horizon),
     ...pastNotes(newest[0]?.simulated ?? false, context),
   ];
   const result = {

@@ -7,6 +7,7 @@ import { JSON_ROWS, rowsCost, SCREENED_TICKERS } from '../engine/request-cost.ts
 import { defaulted, integerIn, objectOf } from '../engine/schemas.ts';
 import { textList } from '../engine/wrapped-schemas.ts';
 import { levelTimesIn, rangeInput } from './gex-history.ts';
+import { horizonArgument } from './horizon.ts';
 import {
   answerOfMany,
   besideColumns,
@@ -32,6 +33,7 @@ export const getLevelsOfTickers = defineOperation({
   input: objectOf({
     tickers: tickerList,
     ...rangeInput,
+    horizon: horizonArgument,
     points: defaulted(
       integerIn(
         `Maximum rows of a ticker, and of all tickers together ${ROWS_MAX}. If a ticker has more rows, evenly spaced rows are selected.`,
@@ -46,7 +48,7 @@ export const getLevelsOfTickers = defineOperation({
     ...besideColumns,
   }),
   rest: { method: 'GET', path: '/api/v1/levels/history' },
-  *run({ tickers, points, ...range }, context) {
+  *run({ tickers, points, horizon, ...range }, context) {
     const { names, notes } = requestedNames(tickers, context);
     yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
     const most = Math.min(points, Math.floor(ROWS_MAX / Math.max(1, names.length)));
@@ -71,6 +73,6 @@ export const getLevelsOfTickers = defineOperation({
       ranges.map(({ name }) => name),
       context,
     );
-    return answerOfMany(rows, { newest: found, without, names, downsampled, notes }, context);
+    return answerOfMany(rows, { newest: found, without, names, downsampled, notes, horizon }, context);
   },
 });

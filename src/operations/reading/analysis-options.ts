@@ -48,8 +48,9 @@ export const chainInput = objectOf({
   ),
   expiries: defaulted(
     Type.String({
-      description: 'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, or next:N for the next N days.',
-      pattern: '^(all|0dte|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
+      description:
+        'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, next:N for the next N days, or session for those that settle by the end of the session.',
+      pattern: '^(all|0dte|session|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
     }),
     'all',
   ),
@@ -90,5 +91,5 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries, cashDividends: [] };
   }
-  throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days');
+  throw invalidArgument('/expiries', 'must be all, 0dte, session, a date YYYY-MM-DD, or next:N for N days');
 }
