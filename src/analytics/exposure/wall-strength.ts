@@ -23,9 +23,9 @@ interface Side {
 /**
  * The change of a contract's open interest by the next morning, as a share of its volume of the day: a normal law, bounded below so that no
  * open interest becomes negative. A traded contract adds 1 if both sides open positions, -1 if both close, else 0. Mean and deviation are
- * those of 2,111 pairs of consecutive days of SPY options with 20 to 65 days to expiry in 2021 (docs/methods/levels.md).
+ * those of 2,111 nights of SPY options in 2021 (docs/methods/levels.md).
  */
-export const TURNOVER = { mean: 0.23, deviation: 0.32 };
+export const TURNOVER = { mean: 0.24, deviation: 0.33 };
 
 /** Computes the strengths of the walls of a prepared chain. */
 export function* wallStrengths(prepared: PreparedChain, walls: Walls): Steps<Record<'call' | 'put', WallStrength>> {

@@ -33,7 +33,7 @@ const SESSIONS = 5;
 const wallOdds = (which: string) =>
   namedObject('WallOdds', `How near, how likely to be touched and how firm the ${which} wall is.`, {
     strike: number('The wall, dollars.'),
-    distance_sd: numberOrNull('Distance from spot, in session_move; null if session_move is null.'),
+    distance_sd: numberOrNull('Distance from spot as a multiple of session_move; null if session_move is null.'),
     touch_1_session: numberOrNull(
       'Probability that the price touches the wall by session_ends_at, risk-neutral, 0 to 1; null without a surface.',
     ),
@@ -48,7 +48,7 @@ const wallOdds = (which: string) =>
   });
 
 const levelsOfHorizon = namedObject('LevelsOfHorizon', undefined, {
-  series: count('Number of series (root and expiry) that settle within the horizon.'),
+  series: count('Rows of `series` that settle within the horizon: series of a root and an expiry.'),
   last_settlement: momentField('When the last of them settles, ISO 8601.'),
   gross_share_pct: number('Gross gamma of the horizon, percent of the gross gamma of all selected expiries.'),
   ...variantSchema,
@@ -109,6 +109,7 @@ export const getGexHorizons = defineOperation({
 });
 
 export type Horizons = Static<typeof levelsByHorizon>;
+export type WallOdds = Horizons['all']['call'];
 
 /** Computes the levels of each horizon of a market reading, and the odds and the firmness of their walls. */
 export function* horizonsOf(reading: MarketReading): Steps<Horizons> {
@@ -159,7 +160,7 @@ function* reportWall(
   surface: FittedSurface,
   move: number | null,
   asOf: number,
-): Steps<Horizons['all']['call']> {
+): Steps<WallOdds> {
   const touch = function* (sessions: number) {
     return surface.hasLaws ? yield* touchOdds(surface, strike, sessionEnd(asOf, sessions)) : null;
   };

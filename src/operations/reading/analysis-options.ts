@@ -91,5 +91,5 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries, cashDividends: [] };
   }
-  throw invalidArgument('/expiries', 'must be all, 0dte, session, a date YYYY-MM-DD, or next:N for N days');
+  throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, session, or next:N for N days');
 }
