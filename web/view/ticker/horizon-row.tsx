@@ -1,6 +1,6 @@
 import type { FullAnswer } from '../../../src/client/client.ts';
 import { useAnswer, useRested } from '../../data/page-answers.ts';
-import { percent, plain, signedAmount, strikeText } from '../../page-format.ts';
+import { percent, plain, price, signedAmount, strikeText } from '../../page-format.ts';
 import { OwnSelect } from '../../panel/choices.tsx';
 import { page, tickerCall } from '../../state/page.ts';
 import { asOf } from '../../state/page-market.ts';
@@ -14,7 +14,7 @@ const NAMES = { '35d': '35 days', session: 'Session', all: 'All expiries' } as c
 type Name = keyof typeof NAMES;
 const [FIRST] = Object.keys(NAMES) as [Name];
 
-/** The page asks once the moment has stood still for this time, because the odds take longer than the levels. */
+/** In a replay, the page asks once the moment has stood still for this time, because the odds take longer than the levels. */
 const REST_MS = 400;
 
 const MEANING =
@@ -23,7 +23,8 @@ const MEANING =
 
 /** Renders the levels of a horizon in one row, those of 35 days first, with the choice of the horizon. */
 export function HorizonRow() {
-  const moment = useRested(asOf.value, asOf.value, REST_MS);
+  const rested = useRested(asOf.value, asOf.value, REST_MS);
+  const moment = page.value.at === null ? asOf.value : rested;
   const call = moment === undefined ? undefined : tickerCall('get_gex_horizons', moment, page.value.options);
   const { answer, problem } = useAnswer<Horizons>(call || undefined);
   const chosen = page.value.own.horizon;
@@ -38,28 +39,29 @@ export function HorizonRow() {
         initial={FIRST}
         text={(each) => NAMES[each as Name] ?? each}
       />
-      <span title={MEANING} role="status">
-        {levels
-          ? horizonText(levels)
-          : levels === null
-            ? NONE
-            : (problem?.message ?? 'Computing the odds of the walls')}
-      </span>
+      {levels ? (
+        horizonTexts(levels).map((text) => (
+          <span key={text} title={MEANING}>
+            {text}
+          </span>
+        ))
+      ) : (
+        <span role="status">{levels === null ? NONE : (problem?.message ?? 'Computing the odds of the walls')}</span>
+      )}
     </section>
   );
 }
 
 const NONE = 'No call or no put with gamma settles by then.';
 
-/** Returns the levels of a horizon as one line. */
-export function horizonText(levels: Levels): string {
-  const flip = levels.flip_resolved ? strikeText(levels.gex_flip) : 'none';
+/** Returns the levels of a horizon as texts: net gamma, flip, call wall and put wall. */
+export function horizonTexts(levels: Levels): string[] {
   return [
-    `net gamma ${signedAmount(1e6 * levels.net_gex_mil)}, ${levels.regime.replace('_', ' ')}`,
-    `flip ${flip}`,
-    `call wall ${wallText(levels.call)}`,
-    `put wall ${wallText(levels.put)}`,
-  ].join(' · ');
+    `Net ${signedAmount(1e6 * levels.net_gex_mil)}, ${levels.regime.replace('_', ' ')}`,
+    `Flip ${levels.flip_resolved ? price(levels.gex_flip) : 'none'}`,
+    `Call wall ${wallText(levels.call)}`,
+    `Put wall ${wallText(levels.put)}`,
+  ];
 }
 
 function wallText({ strike, ...wall }: Levels['call']): string {
@@ -68,9 +70,9 @@ function wallText({ strike, ...wall }: Levels['call']): string {
     wall.distance_sd === null ? [] : `${plain(wall.distance_sd, 2)} sd`,
     wall.touch_1_session === null || wall.touch_5_sessions === null
       ? []
-      : `touch ${share(wall.touch_1_session)} by the close, ${share(wall.touch_5_sessions)} in 5 sessions`,
+      : `touch ${share(wall.touch_1_session)} by the close and ${share(wall.touch_5_sessions)} in 5 sessions`,
     wall.wall_lead_pct === null ? [] : `lead ${percent(wall.wall_lead_pct, 0, false)}`,
     wall.wall_stability === null ? [] : `stays ${share(wall.wall_stability)}`,
   ].flat();
-  return `${strikeText(strike)}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
+  return [strikeText(strike), parts.join(', ')].filter(Boolean).join(': ');
 }
