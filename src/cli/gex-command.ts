@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import {
   type ChainReadOptions,
   DEFAULT_OPTIONS,
@@ -9,6 +9,7 @@ import {
   parseSmileDynamics,
   SSR_MAX,
 } from '../analytics/chain/options.ts';
+import { HORIZONS, type Horizon } from '../analytics/exposure/horizons.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Chain } from '../market/chain.ts';
@@ -90,8 +91,14 @@ export function addGex(program: CliCommand, ports: Ports): void {
     )
     .option(
       '--expiries <which>',
-      'expiries to analyse: all, 0dte (expiries on the New York day of the snapshot), YYYY-MM-DD, or next:N (series that settle within N days of the snapshot)',
+      'expiries to analyse: all, 0dte (expiries on the New York day of the snapshot), session (series that settle by its end), YYYY-MM-DD, or next:N (series that settle within N days of the snapshot)',
       'all',
+    )
+    .addOption(
+      new Option(
+        '--horizon <which>',
+        'levels that the text and the plot show first: of 35 days, of the session, or of all analysed expiries (default: 35d; with --expiries, all)',
+      ).choices(HORIZONS),
     )
     .stated()
     .json()
@@ -113,6 +120,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       'zomma gex chain.csv --prints tape.csv --sign flow',
       'zomma gex SPX.quotedata.csv --smile-dynamics ssr=1.5',
       'zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma',
+      'zomma gex SPY --horizon session',
       'zomma gex yfinance.csv --as-of 2026-08-21',
       'zomma gex SPX_201804.csv --as-of 2018-04-13',
     )
@@ -140,12 +148,13 @@ export function addGex(program: CliCommand, ports: Ports): void {
             return analyseGex(chain, { large, tape: market.tape(chain) }, withDividends);
           });
       const { prepared, report } = analysis;
+      const horizon: Horizon = flags.horizon ?? (options.expiries.kind === 'all' ? '35d' : 'all');
       await writeResult(flags, {
         value: report,
         isSimulated: report.simulated,
         csv: () => (flags.csv === 'profile' ? profileCsv(prepared) : strikesCsv(prepared)),
-        text: gexTable(analysis),
-        plot: (...size) => gexPlot(gexPicture(analysis), ...size),
+        text: gexTable(analysis, horizon),
+        plot: (...size) => gexPlot(gexPicture(analysis, horizon), ...size),
         plotLines: { least: 23, most: 50 },
       });
     });
@@ -206,7 +215,7 @@ function expirySelection(text: string): ExpirySelection {
   if (selection) return selection;
   throw new OperatorError(
     `--expiries ${text} is not a selection of expiries`,
-    'Use all, 0dte, a date YYYY-MM-DD, or next:N for N days.',
+    'Use all, 0dte, session, a date YYYY-MM-DD, or next:N for N days.',
   );
 }
 

@@ -79,6 +79,14 @@ export function horizonEnd(fromMs: number, days: number): number {
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
 }
 
+/** Returns the close of a session: with `count` 1 of the one that is open at an instant, or else the next one; with 2 of the one after it. */
+export function sessionEnd(fromMs: number, count = 1): number {
+  let day = newYorkDate(fromMs);
+  if (!isTradingDay(day) || fromMs >= closeOf(day)) day = nextTradingDay(day);
+  for (let i = 1; i < count; i++) day = nextTradingDay(day);
+  return closeOf(day);
+}
+
 /** Returns the moment of the newest quotes at `nowMs`: `nowMs` itself if the exchange is open, or else the last close. */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);

@@ -64,8 +64,8 @@ export interface Market {
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
   /** Returns the dividends that were known at the chain's time, from the chain's day to its last settlement, by date. */
   dividends(chain: Chain): readonly CashDividend[];
-  /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment. */
-  levelsDue(tickers: readonly string[]): number;
+  /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment (see `LevelStore`). */
+  levelsDue(tickers: readonly string[], ofHorizons?: boolean): number;
   // The following methods work like the methods of `LevelStore`, but only up to the market's moment.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', limit?: number): number[];
@@ -265,7 +265,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
           .officialCloses(tickerOf(ticker), fromDate, toDate, simulated)
           .filter(({ date }) => untilMs === undefined || closeOf(date) <= untilMs),
       dividends: (chain) => storedDividends(store, chain),
-      levelsDue: (tickers) => store.levelsDueOf(tickers.map(tickerOf), simulated, until),
+      levelsDue: (tickers, ofHorizons) => store.levelsDueOf(tickers.map(tickerOf), simulated, until, ofHorizons),
       lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
       levelTimes: (ticker, fromMs, toMs, per, limit) =>
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated, limit),

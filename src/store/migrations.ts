@@ -439,5 +439,31 @@ export const MIGRATIONS: readonly string[] = [
   `
   -- sign_probability: the probability that the sign of net_gex is right. It is null for records from before this column.
   ALTER TABLE levels ADD COLUMN sign_probability REAL;
+    `,
+  `
+  -- The levels of the options that settle by the end of the session, and of those that settle within 35 days. They are null together.
+  ALTER TABLE levels ADD COLUMN net_gex_session REAL;
+  ALTER TABLE levels ADD COLUMN gross_gex_session REAL;
+  ALTER TABLE levels ADD COLUMN sign_probability_session REAL;
+  ALTER TABLE levels ADD COLUMN gex_flip_session REAL;
+  ALTER TABLE levels ADD COLUMN flip_resolved_session INTEGER CHECK (flip_resolved_session IN (0, 1));
+  ALTER TABLE levels ADD COLUMN call_wall_session REAL;
+  ALTER TABLE levels ADD COLUMN put_wall_session REAL;
+  ALTER TABLE levels ADD COLUMN max_pain_session REAL;
+  ALTER TABLE levels ADD COLUMN expiry_session TEXT;
+  ALTER TABLE levels ADD COLUMN net_gex_35d REAL;
+  ALTER TABLE levels ADD COLUMN gross_gex_35d REAL;
+  ALTER TABLE levels ADD COLUMN sign_probability_35d REAL;
+  ALTER TABLE levels ADD COLUMN gex_flip_35d REAL;
+  ALTER TABLE levels ADD COLUMN flip_resolved_35d INTEGER CHECK (flip_resolved_35d IN (0, 1));
+  ALTER TABLE levels ADD COLUMN call_wall_35d REAL;
+  ALTER TABLE levels ADD COLUMN put_wall_35d REAL;
+  ALTER TABLE levels ADD COLUMN max_pain_35d REAL;
+  ALTER TABLE levels ADD COLUMN expiry_35d TEXT;
+  -- Snapshots whose levels were stored before these columns. If a snapshot is removed, its entry is removed too.
+  CREATE TABLE horizons_due (
+    snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
+  ) STRICT;
+  INSERT INTO horizons_due SELECT id FROM snapshots JOIN levels USING (simulated, underlying, as_of);
   `,
 ];

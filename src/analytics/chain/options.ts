@@ -50,12 +50,14 @@ export type ExpirySelection =
   /** Series that expire on the New York day of the snapshot. */
   | { readonly kind: '0dte' }
   | { readonly kind: 'date'; readonly date: string }
+  /** Series that settle up to the close of the session that is open at the snapshot, or else of the next one. */
+  | { readonly kind: 'session' }
   /** Series that settle within `days` days of the snapshot. */
   | { readonly kind: 'next'; readonly days: number };
 
-/** Parses `all`, `0dte`, `YYYY-MM-DD` or `next:N` (N days). Returns `undefined` for any other text. */
+/** Parses `all`, `0dte`, `session`, `YYYY-MM-DD` or `next:N` (N days). Returns `undefined` for any other text. */
 export function parseExpiries(text: string): ExpirySelection | undefined {
-  if (text === 'all' || text === '0dte') return { kind: text };
+  if (text === 'all' || text === '0dte' || text === 'session') return { kind: text };
   const next = /^next[: ]?(\d{1,4})$/.exec(text);
   if (next) return { kind: 'next', days: Number(next[1]) };
   return isDate(text) ? { kind: 'date', date: text } : undefined;

@@ -1,7 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import { countAllocated } from '../../core/garbage.ts';
 import { byRange, StepCache, type Steps } from '../../core/steps.ts';
-import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, YEAR_MS } from '../../market/calendar.ts';
+import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, sessionEnd, YEAR_MS } from '../../market/calendar.ts';
 import { type Chain, hasOpenInterest, type Series, sideWithoutInterest } from '../../market/chain.ts';
 import { nearestListed } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
@@ -271,7 +271,9 @@ function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: () => num
   const message =
     selection.kind === 'next'
       ? `No contract of ${underlying} settles within ${selection.days} days of ${of}`
-      : whyNotLive(chain, date, of);
+      : selection.kind === 'session'
+        ? `No contract of ${underlying} settles in the session after ${of}, which ends at ${minuteOf(sessionEnd(asOf))} New York`
+        : whyNotLive(chain, date, of);
   return new ClientError('unknown_expiry', message, { hint: nearestListed(live, date, today, nowMs()) });
 }
 
@@ -308,6 +310,8 @@ export function isSelected(series: Series, asOf: number, selection: ExpirySelect
       return series.expiry === newYorkDate(asOf);
     case 'date':
       return series.expiry === selection.date;
+    case 'session':
+      return series.settlesAt <= sessionEnd(asOf);
     case 'next':
       return series.settlesAt - asOf <= selection.days * DAY_MS;
   }

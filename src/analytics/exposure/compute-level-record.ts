@@ -2,7 +2,7 @@ import type { Steps } from '../../core/steps.ts';
 import { horizonEnd, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
-import type { LevelRecord } from '../../market/level-record.ts';
+import type { LevelRecord, StoredLevels } from '../../market/level-record.ts';
 import type { VarianceClock } from '../../market/variance-clock.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareChain } from '../chain/prepare.ts';
@@ -14,7 +14,8 @@ import { fitSurface } from '../surface/fit-surface.ts';
 import type { SurfaceSlice } from '../surface/fitted-surface.ts';
 import { bandSource, smileRefusals } from '../surface/quote-bands.ts';
 import { expiringGamma, seriesNearest } from './gamma-concentration.ts';
-import { gexLevels } from './gex-levels.ts';
+import { gexLevels, type LevelSet } from './gex-levels.ts';
+import { horizonLevels } from './horizons.ts';
 
 /** The common maturity at which volatilities of different days are compared, calendar days. */
 const DAYS = 30;
@@ -28,13 +29,27 @@ export function* computeLevelRecord(
   cashDividends: readonly CashDividend[],
 ): Steps<LevelRecord> {
   const prepared = yield* prepareChain(chain, { ...DEFAULT_OPTIONS, cashDividends });
-  const { exposures, walls, flip, dominant, maxPain } = yield* gexLevels(prepared, premiumBySeries);
+  const levels = yield* gexLevels(prepared, premiumBySeries);
+  const { session, '35d': month } = yield* horizonLevels(prepared, levels, premiumBySeries);
+  const { exposures } = levels;
   return {
     underlying: chain.underlying,
     simulated: chain.simulated,
     asOf: chain.asOf,
     day: newYorkDate(chain.asOf),
     spot: chain.spot,
+    ...storedLevels(levels),
+    byHorizon: { session: session && storedLevels(session), '35d': month && storedLevels(month) },
+    dex: exposures.dex,
+    vex: exposures.vex,
+    cex: exposures.cex,
+    ...(yield* volatilitiesOf(prepared)),
+    expiringGex: expiringGamma(prepared),
+  };
+}
+
+function storedLevels({ exposures, walls, flip, dominant, maxPain }: LevelSet): StoredLevels {
+  return {
     netGex: exposures.gex,
     grossGex: exposures.grossGex,
     signProbability: exposures.signProbability,
@@ -44,11 +59,6 @@ export function* computeLevelRecord(
     putWall: walls.put.strike,
     maxPain,
     expiry: dominant.series.expiry,
-    dex: exposures.dex,
-    vex: exposures.vex,
-    cex: exposures.cex,
-    ...(yield* volatilitiesOf(prepared)),
-    expiringGex: expiringGamma(prepared),
   };
 }
 

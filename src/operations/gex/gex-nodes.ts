@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { GexLevels, LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import { gammaOfRecord, gammaRegime, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import type { Walls } from '../../analytics/exposure/walls.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
@@ -21,6 +21,7 @@ import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../r
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import {
+  levelsByHorizonOf,
   levelsOf,
   type MarketReading,
   openInterestNotes,
@@ -33,6 +34,14 @@ import { charmNotes } from './charm.ts';
 import { gammaNotes, regimeNotes, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { crossing, crossingKind } from './level-crossings.ts';
+import {
+  comparedLevels,
+  type Horizons,
+  horizonsOf,
+  levelsByHorizon,
+  monthNotes,
+  storedMonthNotes,
+} from './level-horizons.ts';
 import {
   byFlowVariant,
   byPrints,
@@ -91,6 +100,7 @@ export const getLiveGexNodes = defineOperation({
     ),
     hedging,
     ...signFields,
+    horizons: levelsByHorizon,
   }),
   tool: {
     question: 'walls, gamma flip, max pain',
@@ -113,22 +123,26 @@ export const getLiveGexNodes = defineOperation({
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
     // Variants are computed only for the extended answer, because the default answers of the tool and the route have no variants.
-    return yield* gexNodesOf(reading, context, isWanted('by_flow'));
+    const { result, provenance } = yield* gexNodesOf(reading, context, isWanted('by_flow'));
+    const horizons = isWanted('horizons') ? yield* horizonsOf(reading) : undefined;
+    return { result: { ...result, horizons: horizons as Horizons }, provenance };
   },
 });
 
-/** Computes the answer for a market reading. The answer has variants if `withVariants` is true. */
+/** Computes the answer for a market reading, without the levels by horizon. The answer has variants if `withVariants` is true. */
 export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
   const surface = withVariants ? yield* surfaceOfPrepared(prepared) : undefined;
   const variants = surface ? yield* variantsOf(reading, levels, surface, context) : undefined;
+  const { '35d': month } = yield* levelsByHorizonOf(reading);
   const byFlow = prepared.sign === 'flow' ? undefined : variants?.by_flow;
   return {
     result: { ...reportGex(prepared, levels, surface), ...(variants as LevelVariants) },
     provenance: provenanceOf(chain, context, [
       ...openInterestNotes(chain),
       ...settledSince([levels.dominant.series], context),
+      ...monthNotes(comparedLevels(levels), month && comparedLevels(month)),
       ...levelNotes(prepared, levels),
       ...(withVariants ? charmNotes(prepared) : []),
       ...(byFlow ? thinFlowNotes('by_flow', byFlow.signed_share_pct) : []),
@@ -137,7 +151,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
 }
 
 /** Returns the caveats on the levels of a prepared chain. Every answer with these levels has them. */
-export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: GexLevels): string[] {
+export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: LevelSet): string[] {
   return [
     ...gammaNotes(prepared, flip),
     ...wallNotes(walls),
@@ -220,7 +234,11 @@ export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
       source: shownName(levels.source),
       simulated: levels.simulated,
       as_of: new Date(levels.asOf).toISOString(),
-      notes: [...(levels.simulated ? [SIMULATED_NOTE] : []), ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE])],
+      notes: [
+        ...(levels.simulated ? [SIMULATED_NOTE] : []),
+        ...storedMonthNotes(levels),
+        ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE]),
+      ],
     },
   };
 }

@@ -1,6 +1,6 @@
 import { prepareChain } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { GexLevels, LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
@@ -31,7 +31,7 @@ export const variantSchema = {
 };
 
 /** Returns the values of the fields in `variantSchema`. */
-export function variantFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
+export function variantFields({ exposures, flip, walls }: Pick<LevelSet, 'exposures' | 'flip' | 'walls'>) {
   return {
     net_gex_mil: exposures.gex / MILLION,
     gross_gex_mil: exposures.grossGex / MILLION,

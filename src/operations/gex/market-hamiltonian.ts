@@ -7,9 +7,10 @@ import { dollarsField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull, textList } from '../engine/wrapped-schemas.ts';
 import { KINETIC_FROM_PRINTS, KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 import { regimeNotes } from './gamma-regime.ts';
+import { storedMonthNotes } from './level-horizons.ts';
 
 /** Returns a note if the regime of the newest levels is not firm, because the labels follow from the sign of the friction. */
-function labelNotes(levels: Pick<LevelRecord, 'netGex' | 'grossGex' | 'signProbability'> | undefined): string[] {
+function labelNotes(levels: LevelRecord | undefined): string[] {
   const notes = levels ? regimeNotes(gammaOfRecord(levels)) : [];
   return notes.map((note) => `The labels take the sign of gex_potential_friction as certain. ${note}`);
 }
@@ -72,6 +73,7 @@ export const evaluateMarketHamiltonian = defineOperation({
         notes: [
           'The figures follow from the arguments alone. The age is that of the newest quotes of the ticker.',
           ...labelNotes(market.newestLevels([name])[0]),
+          ...storedMonthNotes(market.newestLevels([name])[0]),
           ...(chain ? [market.hasPrints(chain.underlying) ? KINETIC_FROM_PRINTS : KINETIC_FROM_VOLUMES] : []),
         ],
       },

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { Horizon } from '../../analytics/exposure/horizons.ts';
 import {
   gammaOfRecord,
   gammaRegime,
@@ -25,6 +26,7 @@ import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
 import { newestIvRank } from '../reading/year-iv-rank.ts';
 import { whipsawIndexOf, whipsawIndexOfLevels } from '../surface/radar-whipsaw.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
+import { atHorizon, horizonChoice, withoutHorizonNotes } from './horizon.ts';
 import {
   type Condition,
   conditionsOf,
@@ -67,9 +69,10 @@ const input = objectOf({
       maxItems: CONDITIONS_MAX,
     }),
   ),
+  horizon: horizonChoice,
   sort_by: defaulted(oneOf(['ticker', ...NUMBER_COLUMNS], 'Column.'), 'flip_distance_pct'),
-  order: defaulted(oneOf(ORDERS, 'asc: smallest first; size: largest absolute value first.'), 'asc'),
-  limit: defaulted(Type.Integer({ description: 'Maximum rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
+  order: defaulted(oneOf(ORDERS, 'size: largest absolute value first.'), 'asc'),
+  limit: defaulted(Type.Integer({ description: 'Rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
 });
 
 export const screenTickers = defineOperation({
@@ -79,8 +82,7 @@ export const screenTickers = defineOperation({
   page: { absent: 'The view Compare filters and sorts the tickers by the same stored levels.' },
   description:
     'Filters and sorts tickers by their newest levels: flip_distance_pct (percent of spot, unsigned), net_gex_mil (million dollars per 1 % ' +
-    'move, + damps moves, - amplifies them), net_over_gross_pct and iv_rank (percent), whipsaw_risk_index (0 to 100), age_s. Nulls come ' +
-    'last. For one ticker: get_live_gex_nodes.',
+    'move, + damps moves, - amplifies them), net_over_gross_pct, iv_rank (percent), whipsaw_risk_index (0 to 100).',
   example: { where: ['iv_rank>=50', 'net_gex_mil<0'], sort_by: 'iv_rank', order: 'desc' },
   input,
   full: objectOf({
@@ -105,7 +107,8 @@ export const screenTickers = defineOperation({
   *run(request, context, isWanted) {
     const conditions = conditionsOf(request.where ?? []);
     const names = namesOf(request.tickers, context);
-    const { readings, withoutData } = yield* readLevels(names, context);
+    const { horizon } = request;
+    const { readings, withoutData, withoutHorizon } = yield* readLevels(names, horizon, context);
     const rows = readings.map(({ row }) => row);
     const named = new Set<string>([...conditions.map(({ column }) => column), request.sort_by]);
     const { scanned, matched } = yield* matchingRows(readings, conditions, named.has(WHIPSAW), context);
@@ -120,7 +123,8 @@ export const screenTickers = defineOperation({
       ...nullNotes(named, rows, scanned),
       ...rankNotes(readings),
       ...staleNotes(matched),
-      ...dueNotes(names, context),
+      ...dueNotes(names, context, horizon),
+      ...withoutHorizonNotes(withoutHorizon, 'tickers', horizon),
       ...pastNotes(readings[0]?.levels.simulated ?? false, context),
       ...missingNotes(request.tickers, withoutData, context),
     ];
@@ -192,26 +196,31 @@ interface Reading {
   readonly rankDays: number;
 }
 
-/** Reads the newest levels of the tickers. Also returns the tickers that have no stored levels. */
+/** Reads the newest levels of the tickers. Also returns the tickers without stored levels, and the number of those without the horizon. */
 function* readLevels(
   names: readonly string[],
+  horizon: Horizon,
   context: Context,
-): Steps<{ readings: Reading[]; withoutData: string[] }> {
+): Steps<{ readings: Reading[]; withoutData: string[]; withoutHorizon: number }> {
   const [readings, withoutData]: [Reading[], string[]] = [[], []];
+  let withoutHorizon = 0;
   yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
   yield* byRange(names.length, TICKERS_PER_STEP, 'Reading the levels', (from, to) => {
     const part = names.slice(from, to);
     for (const [i, levels] of context.market.newestLevels(part).entries()) {
-      if (levels) readings.push(readRow(part[i]!, levels, context));
+      const ofHorizon = levels && atHorizon(levels, horizon);
+      if (ofHorizon) readings.push(readRow(part[i]!, ofHorizon, levels, context));
+      else if (levels) withoutHorizon++;
       else withoutData.push(part[i]!);
     }
   });
-  return { readings, withoutData };
+  return { readings, withoutData, withoutHorizon };
 }
 
-function readRow(name: string, levels: NewestLevels, context: Context): Reading {
-  const { spot, netGex, grossGex, asOf } = levels;
-  const flip = levels.flipResolved ? levels.gexFlip : null;
+/** Returns the row of a ticker. `levels` are the newest levels, and `shown` those of the horizon. */
+function readRow(name: string, shown: NewestLevels, levels: NewestLevels, context: Context): Reading {
+  const { spot, netGex, grossGex, asOf } = shown;
+  const flip = shown.flipResolved ? shown.gexFlip : null;
   const { age_s, stale } = ageInFigures(asOf, context);
   const { rank, days } = newestIvRank(levels, context.market);
   return {

@@ -55,8 +55,9 @@ export const chainInput = objectOf({
   ),
   expiries: defaulted(
     Type.String({
-      description: 'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, or next:N for the next N days.',
-      pattern: '^(all|0dte|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
+      description:
+        'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, next:N for the next N days, or session for those that settle by the end of the session.',
+      pattern: '^(all|0dte|session|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
     }),
     'all',
   ),
@@ -115,7 +116,7 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
     const ssr = ssrOf(input.smile_dynamics, input.ticker ?? '');
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries, ssr, cashDividends: [] };
   }
-  throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days');
+  throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, session, or next:N for N days');
 }
 
 /** Returns the ratio of a request's smile dynamics. Throws `ClientError` if the text is none. */

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import { dailyMove } from '../../analytics/exposure/whipsaw.ts';
 import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../../analytics/flow/flow-notional.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
@@ -13,13 +13,17 @@ import { KINETIC_FROM_VOLUMES, type MarketReading } from '../reading/market-read
 
 export const gexBoundaries = namedObject(
   'GexBoundaries',
-  'Over expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
+  'Of expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
     'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
     'regime.',
   {
-    expiries: documented(textField('all, or the expiry that the call asks for, YYYY-MM-DD.'), {
-      anyOf: [{ enum: ['all'] }, { format: 'date' }],
-    }),
+    expiries: documented(
+      textField(
+        'What the levels are of: 35d (the options that settle within 35 days), the expiry that the call asks for, YYYY-MM-DD, or all, if ' +
+          'the call asks for all or none settles within 35 days.',
+      ),
+      { anyOf: [{ enum: ['35d', 'all'] }, { format: 'date' }] },
+    ),
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
@@ -34,7 +38,7 @@ export const gexBoundaries = namedObject(
         '|delta| above 0.9 do not count. Input of evaluate_market_hamiltonian.',
     ),
     gex_potential_friction: number(
-      'Net GEX times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
+      'Net GEX, of all expiries or of the expiry asked for, times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
     ),
   },
 );
@@ -85,9 +89,11 @@ export function kineticNotes({ net, prints }: FlowNotional, expiry?: string): st
   return notes;
 }
 
+/** Returns the boundaries. `levels` are those to show, and `ofFriction` those of all expiries or of the expiry that the call asks for. */
 export function reportBoundaries(
   expiries: string,
-  { exposures, walls, flip, dominant, maxPain }: GexLevels,
+  { exposures, walls, flip, dominant, maxPain }: LevelSet,
+  ofFriction: LevelSet,
   atmIv: number,
   kinetic: FlowNotional,
 ): Static<typeof gexBoundaries> {
@@ -104,6 +110,6 @@ export function reportBoundaries(
     regime,
     sign_margin_pct,
     whale_fiat_kinetic: kinetic.net,
-    gex_potential_friction: exposures.gex * 100 * dailyMove(1, atmIv),
+    gex_potential_friction: ofFriction.exposures.gex * 100 * dailyMove(1, atmIv),
   };
 }

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import type { PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import {
   type DensityFigures,
   densityFigures,
@@ -112,7 +112,7 @@ function densityAt(surface: FittedSurface, settlesAt: number): ScannedDensity {
 export function reportDensity(
   { horizon, atmIv, fitError, quotes, figures }: ScannedDensity,
   { series }: PreparedSeries,
-  { walls }: GexLevels,
+  { walls }: LevelSet,
   today: string,
 ): Static<typeof stateDensity> {
   const { law, forward, atmVariance } = horizon;

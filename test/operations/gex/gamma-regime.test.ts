@@ -165,7 +165,8 @@ describeRecorded('recorded chains', (dir) => {
           sign_margin_volume_pct: regimeOf(contractsOf(chain, { ...today, weight: 'volume' })).sign_margin_pct,
         });
       }
-      expect(ask(runStrategicOmniRadar).gex_boundaries).toMatchObject(whole);
+      const radar = callExtended(runStrategicOmniRadar, { ticker: chain.underlying, expiry: 'all' }, context);
+      expect(radar.gex_boundaries).toMatchObject(whole);
       expect(ask(getGexProfile)).toMatchObject(whole);
       const record = runToCompletion(computeLevelRecord(chain, new Map(), []));
       expect(recordedGexNodes({ ...record, seq: 1, source: 'test' })).toMatchObject(whole);
