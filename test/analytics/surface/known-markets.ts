@@ -13,50 +13,59 @@ export const RATE = 0.04;
 export const SPOT = 100;
 
 /** Gatheral and Jacquier (2014), "Arbitrage-free SVI volatility surfaces", with the power-law curvature of section 4. */
-function ssvi(theta: (years: number) => number, rho: number, eta: number, gamma: number): Model {
+export function ssvi(...shape: SsviShape): Model {
   return (callPut, strike, years) => {
-    const [w, x] = [theta(years), Math.log(strike)];
-    const phi = eta / (w ** gamma * (1 + w) ** (1 - gamma));
-    const total = (w / 2) * (1 + rho * phi * x + Math.sqrt((phi * x + rho) ** 2 + 1 - rho * rho));
-    return blackScholesPrice({ callPut, spot: 1, strike, tte: 1, iv: Math.sqrt(total), rate: 0, dividend: 0 });
+    const iv = Math.sqrt(ssviVariance(shape, Math.log(strike), years));
+    return blackScholesPrice({ callPut, spot: 1, strike, tte: 1, iv, rate: 0, dividend: 0 });
   };
 }
 
+export type SsviShape = readonly [theta: (years: number) => number, rho: number, eta: number, gamma: number];
+
+/** The total variance of SSVI at ln(K/F). */
+export function ssviVariance([theta, rho, eta, gamma]: SsviShape, x: number, years: number): number {
+  const w = theta(years);
+  const phi = eta / (w ** gamma * (1 + w) ** (1 - gamma));
+  return (w / 2) * (1 + rho * phi * x + Math.sqrt((phi * x + rho) ** 2 + 1 - rho * rho));
+}
+
+export type MertonTerms = Readonly<Record<'iv' | 'jumpIntensity' | 'jumpMean' | 'jumpVol', number>>;
+
 /** Merton (1976). */
-const JUMPS: Model = (callPut, strike, years) => {
-  const law = { jumpIntensity: 1.2, jumpMean: -0.07, jumpVol: 0.06 };
-  const result = merton({ count: 1, spot: 1, strike, tte: years, iv: 0.16, rate: 0, dividend: 0, ...law });
-  return (callPut === 1 ? result.call : result.put)[0]!;
-};
+export function mertonModel(law: MertonTerms): Model {
+  return (callPut, strike, years) => {
+    const result = merton({ count: 1, spot: 1, strike, tte: years, rate: 0, dividend: 0, ...law });
+    return (callPut === 1 ? result.call : result.put)[0]!;
+  };
+}
 
 /** Heston (1993) by Lewis's single integral (2001), with the characteristic function of Albrecher et al. (2007). */
-const HESTON: Model = (callPut, strike, years) => {
-  let integral = 0;
-  for (const { u, factor, angle } of hestonTerms(years)) integral += factor * Math.cos(angle - u * Math.log(strike));
-  const call = 1 - (Math.sqrt(strike) / Math.PI) * integral;
-  return callPut === 1 ? call : call - 1 + strike;
-};
+export function hestonModel(heston: HestonTerms): Model {
+  /** The terms of the integral, which do not depend on the strike, are computed once for each time. */
+  const termsOf = new Map<number, ReturnType<typeof hestonTerms>>();
+  return (callPut, strike, years) => {
+    let integral = 0;
+    const terms = termsOf.getOrInsertComputed(years, () => hestonTerms(years, heston));
+    for (const { u, factor, angle } of terms) integral += factor * Math.cos(angle - u * Math.log(strike));
+    const call = 1 - (Math.sqrt(strike) / Math.PI) * integral;
+    return callPut === 1 ? call : call - 1 + strike;
+  };
+}
 
-/** The terms of the integral, which do not depend on the strike, are computed once for each time. */
-const termsOf = new Map<number, { u: number; factor: number; angle: number }[]>();
-
-function hestonTerms(years: number) {
-  const known = termsOf.get(years);
-  if (known) return known;
+function hestonTerms(years: number, heston: HestonTerms) {
   const terms: { u: number; factor: number; angle: number }[] = [];
   const [step, end] = [0.1, 400];
   for (let u = step / 2; u < end; u += step) {
     // E[exp(i z ln S)] at z = u - i/2.
-    const [log, angle] = hestonExponent(u, years, { v0: 0.04, kappa: 1.8, mean: 0.05, vol: 0.5, rho: -0.65 });
+    const [log, angle] = hestonExponent(u, years, heston);
     const size = Math.exp(log);
     if (size < 1e-16) break;
     terms.push({ u, factor: (step * size) / (u * u + 0.25), angle });
   }
-  termsOf.set(years, terms);
   return terms;
 }
 
-interface HestonTerms {
+export interface HestonTerms {
   readonly v0: number;
   readonly kappa: number;
   readonly mean: number;
@@ -139,6 +148,6 @@ export function market(model: Model, clock: VarianceClock): PreparedChain {
 export const MODELS: [string, Model][] = [
   ['a flat volatility', ssvi((years) => 0.09 * years, 0, 1e-6, 0.5)],
   ['SSVI', ssvi((years) => 0.04 * years + 0.01 * (1 - Math.exp(-2 * years)), -0.6, 1, 0.45)],
-  ['Merton', JUMPS],
-  ['Heston', HESTON],
+  ['Merton', mertonModel({ iv: 0.16, jumpIntensity: 1.2, jumpMean: -0.07, jumpVol: 0.06 })],
+  ['Heston', hestonModel({ v0: 0.04, kappa: 1.8, mean: 0.05, vol: 0.5, rho: -0.65 })],
 ];
