@@ -1,5 +1,6 @@
 import { StepCache, StepMeter, type Steps } from '../../core/steps.ts';
 import type { ChainStep } from '../../math/absorbing-chain.ts';
+import { diffusionPassage } from '../../math/first-passage.ts';
 import { inverseNormalCdf, normalCdf } from '../../math/normal.ts';
 import { findEvents, termStructure } from './event-variance.ts';
 import type { FittedSurface, HorizonLaw } from './fitted-surface.ts';
@@ -31,6 +32,8 @@ const START_FIRST = 4.5;
 const STEP_VALUES = 100_000;
 /** The work of reading the laws of two knots, as a number of such values. */
 const LAW_VALUES = 15_000;
+/** Smaller probabilities are rounding errors of the masses. */
+const CHANCE_MIN = 1e-16;
 const FOLLOWING = { message: 'Following the price to barriers' };
 
 /** The models of the path. All have the distributions of the surface at each settlement. */
@@ -81,11 +84,12 @@ export class TouchGrid {
     private readonly first: number,
   ) {}
 
-  /**
-   * Returns the probability that the price, from the surface's spot, is at `strike` (dollars) at some moment up to a horizon, which is given
-   * by trading time and the total variance at the money.
-   */
-  probability(strike: number, { years, atmVariance }: Pick<HorizonLaw, 'years' | 'atmVariance'>, path: Path): number {
+  /** Returns the probability that the price, from the surface's spot, is at `strike` (dollars) at some moment up to a horizon. */
+  probability(
+    strike: number,
+    { years, atmVariance, forward }: Pick<HorizonLaw, 'years' | 'atmVariance' | 'forward'>,
+    path: Path,
+  ): number {
     const log = Math.log(strike / this.spot);
     if (log === 0) return 1;
     const [side, distance] = [log > 0 ? 1 : -1, Math.abs(log)] as const;
@@ -94,15 +98,30 @@ export class TouchGrid {
     const at = (knot: number, factor = 1) => scaledAt(this.touched[knot]![path][side], distance * factor);
     let next = first;
     while (next < knots.length && knots[next]!.years < years) next++;
-    // Before the first settlement and after the last, the laws are scaled copies of that at the settlement. So are the paths.
+    const z = distance / deviation;
+    // Before the first settlement and after the last, the laws are scaled copies of that at the settlement. So are the paths, but for their
+    // drift, whose effect is that on a path of constant volatility.
     if (next === first || next === knots.length) {
-      const edge = Math.min(next, knots.length - 1);
-      return touchOf((at(edge, knots[edge]!.deviation / deviation) * distance) / deviation);
+      const edge = knots[Math.min(next, knots.length - 1)]!;
+      const same = at(Math.min(next, knots.length - 1), edge.deviation / deviation);
+      if (z > DRIFT_REACH) return touchOf(same * z);
+      const own = plainScaled(z, side, deviation, forward / this.spot);
+      return touchOf((same + own - plainScaled(z, side, edge.deviation, edge.forward)) * z);
     }
     const [before, after] = [knots[next - 1]!, knots[next]!];
     const share = (years - before.years) / (after.years - before.years);
-    return touchOf((((1 - share) * at(next - 1) + share * at(next)) * distance) / deviation);
+    return touchOf(((1 - share) * at(next - 1) + share * at(next)) * z);
   }
+}
+
+/** Further away, in standard deviations, the drift has no effect on a probability that is practically 0. */
+const DRIFT_REACH = 6;
+
+/** Returns the figure of `Touched.scaled` for a path of constant volatility, to a barrier at `z` deviations. */
+function plainScaled(z: number, side: Side, deviation: number, forward: number): number {
+  const variance = deviation * deviation;
+  const touched = diffusionPassage(z * deviation, { drift: -side * (Math.log(forward) - variance / 2), variance });
+  return -inverseNormalCdf(Math.max(touched, CHANCE_MIN) / 2) / z;
 }
 
 function touchOf(scaled: number): number {
@@ -179,9 +198,11 @@ class Paths {
     nodes: readonly number[],
     ended: number,
   ): void {
-    this.free = previous
-      ? this.free.map((each) => movedTo(window, previous, each))
-      : this.levels.map(({ chance }) => law.map((each) => chance * each));
+    // A single level always has the law itself.
+    const isKnown = !previous || this.levels.length === 1;
+    this.free = isKnown
+      ? this.levels.map(({ chance }) => law.map((each) => chance * each))
+      : this.free.map((each) => movedTo(window, previous, each));
     this.barriers = this.barriers.filter(({ node }) => node >= ended);
     for (const each of this.barriers) each.masses = each.masses.map((mass) => movedTo(window, previous!, mass));
     for (const node of nodes) {
@@ -203,7 +224,9 @@ class Paths {
     const { price } = window;
     const sums = new Float64Array(price.length);
     const chains = this.chains(step, price);
-    for (const [i, mass] of this.free.entries()) chains[i]!.below(price.length, mass, sums);
+    if (this.levels.length > 1) {
+      for (const [i, mass] of this.free.entries()) chains[i]!.below(price.length, mass, sums);
+    }
     for (const barrier of this.barriers) {
       const at = nodeIndex(window, barrier);
       for (const [i, mass] of barrier.masses.entries()) {
@@ -238,7 +261,10 @@ class Paths {
     const of = (wanted: Side) => {
       const own = this.barriers.filter(({ side }) => side === wanted);
       const distance = own.map(({ node }) => nodeDistance(node, this.unit));
-      const scaled = own.map(({ touched }, i) => (-inverseNormalCdf(touched / 2) * deviation) / distance[i]!);
+      const scaled = own.map(({ touched }, i) => {
+        const chance = Math.max(touched, CHANCE_MIN);
+        return (-inverseNormalCdf(chance / 2) * deviation) / distance[i]!;
+      });
       return { distance, scaled };
     };
     return { 1: of(1), [-1]: of(-1) };

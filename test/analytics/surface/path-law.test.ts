@@ -32,9 +32,10 @@ test.each(MODELS)('%s: paths lead from the distribution at each knot to that at 
     }
     const law = massesOf(next[0], price);
     const forward = law.reduce((sum, mass, j) => sum + mass * price[j]!, 0);
-    expect(Math.abs(forward / knots[i + 1]!.forward - 1)).toBeLessThan(1e-5);
-    const errors = paths.map((mass, j) => Math.abs(mass - law[j]!));
-    // The wings of a law can grow faster than the limit of the local variance permits.
-    expect(Math.max(...errors)).toBeLessThan(5e-4);
+    expect(Math.abs(forward / knots[i + 1]!.forward - 1)).toBeLessThan(1e-4);
+    // Further out, the wings of a law may grow faster than the limit of the local variance permits.
+    const reach = 3 * knots[i]!.deviation;
+    const errors = paths.map((mass, j) => (Math.abs(Math.log(price[j]!)) < reach ? Math.abs(mass - law[j]!) : 0));
+    expect(Math.max(...errors)).toBeLessThan(1e-4);
   }
 });

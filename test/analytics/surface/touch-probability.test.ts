@@ -63,8 +63,8 @@ test('the range has all models, a margin for their errors, and ends at the bound
   const found = touchRange([0.6, 0.55, 0.5], law, barrier);
   expect(found).toEqual({
     probabilities: [0.6, 0.55, 0.5],
-    low: 0.5 - 0.003,
-    high: 0.6 + 0.003,
+    low: 0.5 - 0.003 - 0.05 * 0.25,
+    high: 0.6 + 0.003 + 0.05 * 0.24,
     end,
     superHedge: most,
   });
