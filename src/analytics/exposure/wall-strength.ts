@@ -1,8 +1,8 @@
-import type { Steps } from '../../core/steps.ts';
+import { byRange, cachedBy, type Steps } from '../../core/steps.ts';
 import { normalCdf } from '../../math/normal.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { strikeIndex } from './strike-index.ts';
-import { type StrikeGamma, strikeGamma, type Walls } from './walls.ts';
+import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
 
 /** How firmly a wall stands at its strike. */
 export interface WallStrength {
@@ -27,12 +27,15 @@ interface Side {
  */
 export const TURNOVER = { mean: 0.24, deviation: 0.33 };
 
-/** Computes the strengths of the walls of a prepared chain. */
-export function* wallStrengths(prepared: PreparedChain, walls: Walls): Steps<Record<'call' | 'put', WallStrength>> {
+/** Computes the strengths of the walls of a prepared chain. The result is cached by the chain. */
+export const wallStrengths = cachedBy('Comparing the walls', strengthsOf);
+
+function* strengthsOf(prepared: PreparedChain): Steps<Record<'call' | 'put', WallStrength>> {
   const gamma = yield* strikeGamma(prepared);
+  const its = walls(gamma, prepared.chain.spot);
   const morning = yield* morningGamma(prepared, gamma);
   const of = (which: 'call' | 'put'): WallStrength => {
-    const side = sideOf(gamma, which, walls, prepared.chain.spot);
+    const side = sideOf(gamma, which, its, prepared.chain.spot);
     if (!side) return { leadPct: null, stability: null };
     const most = side.gamma[side.wall]!;
     return {
@@ -43,10 +46,10 @@ export function* wallStrengths(prepared: PreparedChain, walls: Walls): Steps<Rec
   return { call: of('call'), put: of('put') };
 }
 
-function sideOf(gamma: StrikeGamma, which: 'call' | 'put', walls: Walls, spot: number): Side | undefined {
+function sideOf(gamma: StrikeGamma, which: 'call' | 'put', its: Walls, spot: number): Side | undefined {
   const { strike } = gamma;
-  if (!walls[which].sided) return undefined;
-  const wall = strike.indexOf(walls[which].strike);
+  if (!its[which].sided) return undefined;
+  const wall = strike.indexOf(its[which].strike);
   if (which === 'call')
     return { gamma: gamma.call, from: strike.findIndex((each) => each >= spot), to: strike.length, wall };
   return { gamma: gamma.put, from: 0, to: strike.findLastIndex((each) => each <= spot) + 1, wall };
@@ -72,32 +75,33 @@ function* morningGamma(
   prepared: PreparedChain,
   { strike }: StrikeGamma,
 ): Steps<Record<'call' | 'put', MorningGamma> | undefined> {
-  const { chain, options, sign, pairs, row, callPut, weight, gamma, multiplier, count } = prepared;
+  const { chain, options, sign, pairs, row, callPut, weight, gamma, multiplier } = prepared;
   if (options.weight !== 'open_interest' || sign === 'flow') return undefined;
   const { index } = yield* strikeIndex(pairs);
-  if (count > STEP_CONTRACTS) yield { message: 'Summing up turnover' };
   const empty = () => ({ mean: new Float64Array(strike.length), variance: new Float64Array(strike.length) });
   const sides = { call: empty(), put: empty() };
   let hasVolume = false;
-  for (let pair = 0; pair < pairs.count; pair++) {
-    for (let i = pairs.contracts[pair]!; i < pairs.contracts[pair + 1]!; i++) {
-      const { mean, variance } = callPut[i] === 1 ? sides.call : sides.put;
-      const unit = gamma[i]! * multiplier[i]!;
-      const volume = chain.volume[row[i]!]!;
-      const at = index[pair]!;
-      mean[at]! += unit * weight[i]!;
-      if (!(volume > 0)) continue;
-      hasVolume = true;
-      const change = boundedChange(weight[i]! / volume);
-      mean[at]! += unit * volume * change.mean;
-      variance[at]! += (unit * volume) ** 2 * change.variance;
+  yield* byRange(pairs.count, STEP_PAIRS, 'Summing up turnover', (from, to) => {
+    for (let pair = from; pair < to; pair++) {
+      for (let i = pairs.contracts[pair]!; i < pairs.contracts[pair + 1]!; i++) {
+        const { mean, variance } = callPut[i] === 1 ? sides.call : sides.put;
+        const unit = gamma[i]! * multiplier[i]!;
+        const volume = chain.volume[row[i]!]!;
+        const at = index[pair]!;
+        mean[at]! += unit * weight[i]!;
+        if (!(volume > 0)) continue;
+        hasVolume = true;
+        const change = boundedChange(weight[i]! / volume);
+        mean[at]! += unit * volume * change.mean;
+        variance[at]! += (unit * volume) ** 2 * change.variance;
+      }
     }
-  }
+  });
   return hasVolume ? sides : undefined;
 }
 
-/** A chain with more contracts is summed in a step of its own. */
-const STEP_CONTRACTS = 20_000;
+/** The number of pairs whose turnover one step sums. */
+const STEP_PAIRS = 32_768;
 
 /** Returns mean and variance of the larger of the share of `TURNOVER` and `-most`, where `most` is open interest over volume. */
 export function boundedChange(most: number): { mean: number; variance: number } {

@@ -123,7 +123,7 @@ export function* horizonsOf(reading: MarketReading): Steps<Horizons> {
   const report = function* (levels: HorizonLevels): Steps<Horizons['all']> {
     const known = reports.get(levels);
     if (known) return known;
-    const strengths = yield* wallStrengths(levels.prepared, levels.walls);
+    const strengths = yield* wallStrengths(levels.prepared);
     const odds = function* (which: 'call' | 'put') {
       return yield* reportWall(levels.walls[which].strike, strengths[which], surface, move, asOf);
     };

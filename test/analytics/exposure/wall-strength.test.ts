@@ -1,14 +1,12 @@
 import { expect, test } from 'bun:test';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
 import { boundedChange, TURNOVER, wallStrengths } from '../../../src/analytics/exposure/wall-strength.ts';
-import { strikeGamma, walls } from '../../../src/analytics/exposure/walls.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { inverseNormalCdf } from '../../../src/math/normal.ts';
 import { contract, FEED_GAMMA, LATER, prepared } from '../small-chains.ts';
 
-const strengths = (of: PreparedChain) =>
-  runToCompletion(wallStrengths(of, walls(runToCompletion(strikeGamma(of)), of.chain.spot)));
+const strengths = (of: PreparedChain) => runToCompletion(wallStrengths(of));
 
 /** Calls at and above spot and puts at and below it, each row [distance from spot, gamma, open interest, volume]. */
 const rowsOf = (rows: readonly (readonly [number, number, number, number])[], expiry?: string): ContractRow[] =>
