@@ -72,10 +72,11 @@ export function* exposureFlips(prepared: PreparedChain, positions?: ChainPositio
     const [from, to] = (yield* change(name, grid)) ?? [];
     if (from === undefined || to === undefined) return Number.NaN;
     const finer = Array.from({ length: SUBINTERVALS }, (_, i) => from + ((to - from) * i) / SUBINTERVALS).concat(to);
-    const [low, high] = (yield* change(name, finer))!;
+    // Of exposures that are nearly 0, a bound and the exact value may differ in sign by rounding. Such a change is none.
+    const [low, high] = (yield* change(name, finer)) ?? [from, to];
     yield* price([low, high]);
     const [a, b] = [exact.get(low)![name], exact.get(high)![name]];
-    return low + ((high - low) * a) / (a - b);
+    return a * b > 0 ? Number.NaN : low + ((high - low) * a) / (a - b);
   };
   return { vanna: yield* flip('vex'), charm: yield* flip('cex') };
 }

@@ -113,7 +113,7 @@ export const calculateMertonProbability = defineOperation({
       'Probability of touching in the scenario of stag_prob: by the jump diffusion, moved to the quotes; 0 to 1.',
     ),
     touch_end: probability(
-      'Lower bound of touch_probability without arbitrage: the probability of ending beyond the strike, merton_probability.',
+      'Lower bound of touch_probability without arbitrage: the probability of ending beyond the strike, merton_probability; 0 to 1.',
     ),
     touch_superhedge: probability(
       'Upper bound of touch_probability without arbitrage: the cost of an option position that is worth at least 1 whenever the price is at the strike, 0 to 1.',
