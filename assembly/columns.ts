@@ -55,7 +55,6 @@ export enum ExposureColumn {
   carry,
   factor,
   laterTte,
-  laterDrift,
   laterFactor,
   weight,
   delta,

@@ -65,7 +65,7 @@ export function plainLevels(
     gex += contractGex;
     grossGex += Math.abs(contractGex);
     vex += (dollars * 0.01 * -shared * d2) / v;
-    cex += dollars * (deltaAfterADay(sign, moneyness, v, T, q) - delta);
+    cex += dollars * ((deltaAfterADay(sign, moneyness, v, T, q) ?? delta) - delta);
   }
   const levels = Float64Array.from({ length: 2 * STEPS + 1 }, (_, i) => spot * (1 + (i - STEPS) * STEP));
   const profile = new Float64Array(levels.length);
@@ -75,12 +75,13 @@ export function plainLevels(
 
 const DAY = 1 / 365.25;
 
-/** Returns the expected delta a day later. `moneyness` is ln(F/K). */
-function deltaAfterADay(sign: number, moneyness: number, v: number, T: number, q: number): number {
-  const diffusing = Math.max(0, Math.min(T, 2 * DAY - T));
+/** Returns the delta a day later along the forward. `moneyness` is ln(F/K). `undefined` if the strike is open. */
+function deltaAfterADay(sign: number, moneyness: number, v: number, T: number, q: number): number | undefined {
   const left = Math.max(0, T - DAY);
+  if (Math.abs(moneyness) < v * Math.sqrt(Math.max(0, Math.min(T, 2 * DAY - T)))) return undefined;
   const factor = Math.exp(-q * T + q * T * (Math.min(T, DAY) / Math.max(T, 30 * DAY)));
-  const d1 = (moneyness + 0.5 * v * v * (left - diffusing)) / (v * Math.sqrt(left + diffusing));
+  if (left === 0) return sign * moneyness > 0 ? sign * factor : 0;
+  const d1 = (moneyness + 0.5 * v * v * left) / (v * Math.sqrt(left));
   return sign * weighed(factor, factor * density(d1), sign * d1);
 }
 

@@ -2,7 +2,7 @@
 export interface IvRank {
   /** `100 (now - low) / (high - low)`. Null if too few volatilities are known, if the last volatility is unknown, or if all are equal. */
   readonly rank: number | null;
-  /** The percentage of the known daily volatilities, including the last, that are below the last one. Null as for `rank`. */
+  /** The percentage of the other known daily volatilities that are below the last one, 0 to 100. Null as for `rank`. */
   readonly percentile: number | null;
   /** The number of days whose volatility is known. */
   readonly days: number;
@@ -38,6 +38,6 @@ export function ivRank(volatilities: readonly (number | null)[]): IvRank {
   const { rank, days } = rankAmong(ivRange(volatilities.slice(0, -1)), now);
   if (days === 0) return { rank, percentile: null, days, low: null, high: null };
   const isRanked = now !== null && days >= DAYS_MIN;
-  const percentile = isRanked ? (100 * known.filter((each) => each < now).length) / days : null;
+  const percentile = isRanked ? (100 * known.filter((each) => each < now).length) / (days - 1) : null;
   return { rank, percentile, days, low, high };
 }

@@ -4,8 +4,10 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
+import { HORIZONS, type Horizon, withinHorizon } from '../analytics/exposure/horizons.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { directionalPremium } from '../analytics/flow/flow.ts';
+import { fitSurface } from '../analytics/surface/fit-surface.ts';
 import { cleanLine, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
@@ -14,8 +16,10 @@ import type { ChainRemarks } from '../market/feed.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
+import { horizonsOf, type WallOdds } from '../operations/gex/level-horizons.ts';
 import { byPositions } from '../operations/gex/level-variants.ts';
-import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
+import { signFiguresOf } from '../operations/gex/sign-figures.ts';
+import { customerPositionsOf, withAssumedSign, withFlowSign } from '../operations/reading/dealer-sign.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
 import { csvText, formatCount } from './text-format.ts';
@@ -61,11 +65,13 @@ export function analyseGex(
       'Name a tape with --prints, load one with `zomma ingest`, or leave --sign at its default.',
     );
   }
-  const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : conventional;
+  const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : withAssumedSign(conventional, sign);
   const premium = directionalPremium(large);
   const onlyExpiry = onlyExpiryOf(chain);
   const report = {
-    ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium))),
+    ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium)), runToCompletion(fitSurface(prepared))),
+    ...runToCompletion(signFiguresOf(prepared, positions)),
+    horizons: runToCompletion(horizonsOf({ chain, prepared, large })),
     by_flow: positions ? runToCompletion(byPositions(conventional, positions)) : null,
     source: shownName(chain.source),
     simulated: chain.simulated,
@@ -115,22 +121,89 @@ function flowRows(
   ];
 }
 
-/** Formats the levels as a table. */
-export function gexTable({ report, interest }: Pick<GexAnalysis, 'report' | 'interest'>): string {
+/** Returns a row with the zone of the flip and its band over smile dynamics, or none if the flip is not resolved. */
+function zoneRows(
+  { flip_zone: zone, flip_band: band }: GexAnalysis['report'],
+  price: (value: number) => string,
+): [string, string][] {
+  if (!zone || band.low === null || band.high === null) return [];
+  return [
+    [
+      'flip zone',
+      `${price(zone.low)} to ${price(zone.high)}; by smile dynamics ${price(band.low)} to ${price(band.high)}`,
+    ],
+  ];
+}
+
+/** Returns the row of a wall, and rows on its distance, its firmness and the odds to touch it, as far as they are known. */
+function wallRows(
+  name: string,
+  { strike, distance_sd, touch_1_session, touch_5_sessions, wall_lead_pct, wall_stability }: WallOdds,
+  price: (value: number) => string,
+): [string, string][] {
+  const percent = (share: number) => `${(100 * share).toFixed(0)} %`;
+  const firmness = [
+    distance_sd === null ? [] : `${distance_sd.toFixed(1)} sd of a session away`,
+    wall_lead_pct === null ? [] : `lead ${wall_lead_pct.toFixed(0)} %`,
+    wall_stability === null ? [] : `stays ${percent(wall_stability)}`,
+  ].flat();
+  const odds =
+    touch_1_session === null || touch_5_sessions === null
+      ? []
+      : `touch ${percent(touch_1_session)} by the close, ${percent(touch_5_sessions)} in 5 sessions`;
+  const rows = [price(strike), firmness.join(', '), odds].flat().filter((text) => text !== '');
+  return rows.map((text, i) => [i === 0 ? name : '', text]);
+}
+
+const HORIZON_NAMES: Readonly<Record<Horizon, string>> = { session: 'session', '35d': '35 days', all: 'all' };
+
+/** Formats the levels as a table: first those of a horizon, and those of the others in a line each. */
+export function gexTable({ report, interest }: Pick<GexAnalysis, 'report' | 'interest'>, wanted: Horizon): string {
+  const { horizons } = report;
+  const horizon = horizons[wanted] ? wanted : 'all';
+  const shown = horizons[horizon]!;
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
   const rejected = Object.entries(used.refused)
     .map(([reason, count]) => `${formatCount(count)} ${reason}`)
     .join(', ');
+  const others = HORIZONS.toReversed().flatMap((each): [string, string][] => {
+    const levels = horizons[each];
+    if (!levels) return [[HORIZON_NAMES[each], 'none: no call or no put with gamma settles by then']];
+    if (each === horizon || levels.series === shown.series) return [];
+    const flip = levels.flip_resolved ? price(levels.gex_flip) : 'unresolved';
+    return [
+      [HORIZON_NAMES[each], `${price(levels.net_gex_mil)} million per 1 %, flip ${flip}`],
+      ['', `walls ${price(levels.call_wall)} and ${price(levels.put_wall)}`],
+    ];
+  });
+  const chosenBy = horizon === 'all' ? `, by ${report.expiry_chosen_by.replace('_', ' ')}` : '';
   const rows: [string, string][] = [
+    [
+      'horizon',
+      `${HORIZON_NAMES[horizon]}: ${shown.series} series, ${shown.gross_share_pct.toFixed(1)} % of gross gamma`,
+    ],
     ['spot', price(report.spot_price)],
     ['call wall', price(report.call_wall)],
-    ['gamma flip', `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (unresolved: nearest to zero net GEX)'}`],
+    [
+      'gamma flip',
+      `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (not resolved: nearest to zero net GEX, or outside the quoted strikes)'}`,
+    ],
     ['put wall', price(report.put_wall)],
     ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
     ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],
     ['sign margin', `${report.sign_margin_pct.toFixed(1)} % of gross gamma`],
+    ['sign odds', `${(100 * report.regime_probability).toFixed(0)} % that the sign is right`],
+    ...zoneRows(report, price),
     ['gross GEX', `${price(report.gross_gex_mil)} million per 1 %`],
+    ...wallRows('call wall', shown.call, price),
+    ['gamma flip', `${price(shown.gex_flip)}${shown.flip_resolved ? '' : '  (unresolved: nearest to zero net GEX)'}`],
+    ...wallRows('put wall', shown.put, price),
+    ['max pain', `${price(shown.max_pain)}  (${shown.expiry}${chosenBy})`],
+    ['net GEX', `${price(shown.net_gex_mil)} million per 1 %  (${shown.regime.replace('_', ' ')})`],
+    ['sign margin', `${shown.sign_margin_pct.toFixed(1)} % of gross gamma`],
+    ['gross GEX', `${price(shown.gross_gex_mil)} million per 1 %`],
+    ...others,
     ...flowRows(report, price),
     [
       'contracts',
@@ -175,22 +248,25 @@ export function profileCsv(prepared: PreparedChain): string {
   );
 }
 
-/** Selects the values that the plot shows. */
-export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
+/** Selects the values that the plot shows: those of the contracts within a horizon. */
+export function gexPicture({ prepared: whole, report }: GexAnalysis, wanted: Horizon): GexPicture {
+  const horizon = report.horizons[wanted] ? wanted : 'all';
+  const shown = report.horizons[horizon]!;
+  const prepared = withinHorizon(whole, horizon)!;
   const { strike, netGex } = runToCompletion(exposuresByStrike(prepared));
   const spot: Level = { name: 'spot', price: report.spot_price };
-  const flip: Level = { name: 'flip', price: report.gex_flip };
+  const flip: Level = { name: 'flip', price: shown.gex_flip };
   const levels = [
     spot,
-    { name: 'call wall', price: report.call_wall },
-    { name: 'put wall', price: report.put_wall },
-    ...(report.flip_resolved ? [flip] : []),
-    { name: 'max pain', price: report.max_pain },
+    { name: 'call wall', price: shown.call_wall },
+    { name: 'put wall', price: shown.put_wall },
+    ...(shown.flip_resolved ? [flip] : []),
+    { name: 'max pain', price: shown.max_pain },
   ];
   return {
     ticker: report.ticker,
     simulated: report.simulated,
     strikes: { spot: spot.price, strike, net: netGex, levels },
-    profile: { ...profileAround(prepared), annotations: report.flip_resolved ? [spot, flip] : [spot] },
+    profile: { ...profileAround(prepared), annotations: shown.flip_resolved ? [spot, flip] : [spot] },
   };
 }

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import {
   type ChainReadOptions,
   DEFAULT_OPTIONS,
   DEFAULT_SIGN,
   type ExpirySelection,
   parseExpiries,
+  parseSmileDynamics,
+  SSR_MAX,
 } from '../analytics/chain/options.ts';
+import { HORIZONS, type Horizon } from '../analytics/exposure/horizons.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Chain } from '../market/chain.ts';
@@ -73,9 +76,14 @@ export function addGex(program: CliCommand, ports: Ports): void {
     )
     .choice(
       '--sign <how>',
-      "dealers' positions: long calls and short puts, or the opposite of what customers bought and sold according to the prints",
-      ['calls_long_puts_short', 'flow'],
+      "dealers' positions: long calls and short puts, short calls and puts, or the opposite of what customers bought and sold according to the prints",
+      ['calls_long_puts_short', 'short_both', 'flow'],
       DEFAULT_SIGN,
+    )
+    .option(
+      '--smile-dynamics <how>',
+      'volatilities at other spots: sticky_strike, sticky_moneyness, or ssr=R (R from 0 to 2.5; ssr alone: 1.5 for an index, else 1)',
+      'sticky_strike',
     )
     .option(
       '--prints <tape>',
@@ -83,8 +91,14 @@ export function addGex(program: CliCommand, ports: Ports): void {
     )
     .option(
       '--expiries <which>',
-      'expiries to analyse: all, 0dte (expiries on the New York day of the snapshot), YYYY-MM-DD, or next:N (series that settle within N days of the snapshot)',
+      'expiries to analyse: all, 0dte (expiries on the New York day of the snapshot), session (series that settle by its end), YYYY-MM-DD, or next:N (series that settle within N days of the snapshot)',
       'all',
+    )
+    .addOption(
+      new Option(
+        '--horizon <which>',
+        'levels that the text and the plot show first: of 35 days, of the session, or of all analysed expiries (default: 35d; with --expiries, all)',
+      ).choices(HORIZONS),
     )
     .stated()
     .json()
@@ -104,7 +118,9 @@ export function addGex(program: CliCommand, ports: Ports): void {
       'zomma gex SPX.quotedata.csv --plot | less',
       'zomma gex SPX.quotedata.csv --forward flat --rate 0 --dividend 0 --iv own',
       'zomma gex chain.csv --prints tape.csv --sign flow',
+      'zomma gex SPX.quotedata.csv --smile-dynamics ssr=1.5',
       'zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma',
+      'zomma gex SPY --horizon session',
       'zomma gex yfinance.csv --as-of 2026-08-21',
       'zomma gex SPX_201804.csv --as-of 2018-04-13',
     )
@@ -127,16 +143,18 @@ export function addGex(program: CliCommand, ports: Ports): void {
         : (await import('../server/stored-data.ts')).withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
-            const withDividends = { ...options, cashDividends: market.dividends(chain) };
+            const ssr = ssrOf(flags.smileDynamics, chain.underlying);
+            const withDividends = { ...options, ssr, cashDividends: market.dividends(chain) };
             return analyseGex(chain, { large, tape: market.tape(chain) }, withDividends);
           });
       const { prepared, report } = analysis;
+      const horizon: Horizon = flags.horizon ?? (options.expiries.kind === 'all' ? '35d' : 'all');
       await writeResult(flags, {
         value: report,
         isSimulated: report.simulated,
         csv: () => (flags.csv === 'profile' ? profileCsv(prepared) : strikesCsv(prepared)),
-        text: gexTable(analysis),
-        plot: (...size) => gexPlot(gexPicture(analysis), ...size),
+        text: gexTable(analysis, horizon),
+        plot: (...size) => gexPlot(gexPicture(analysis, horizon), ...size),
         plotLines: { least: 23, most: 50 },
       });
     });
@@ -155,7 +173,7 @@ async function analyseFile(
     flags.prints === undefined
       ? NO_PRINTS
       : await readPrintsFile(flags.prints, chain, flags.largePrintMin, { zone: stated.zone }, ports);
-  return analyseGex(chain, prints, options, remarks);
+  return analyseGex(chain, prints, { ...options, ssr: ssrOf(flags.smileDynamics, chain.underlying) }, remarks);
 }
 
 /** Throws `OperatorError` if every contract of a file had settled at its time, because its expiries or its time were read in a wrong way. */
@@ -172,6 +190,7 @@ interface FileFlags extends StatedTexts {
   readonly ticker?: string;
   readonly prints?: string;
   readonly largePrintMin: number;
+  readonly smileDynamics: string;
 }
 
 const NO_PRINTS: ChainPrints = { large: [], tape: { count: 0, version: '', prints: [] } };
@@ -186,6 +205,7 @@ function analysisOptions(flags: Record<string, string>): ChainReadOptions {
     weight: flags.weight as ChainReadOptions['weight'],
     sign: flags.sign as ChainReadOptions['sign'],
     expiries: expirySelection(flags.expiries!),
+    ssr: ssrOf(flags.smileDynamics!, ''),
     cashDividends: [],
   };
 }
@@ -195,7 +215,16 @@ function expirySelection(text: string): ExpirySelection {
   if (selection) return selection;
   throw new OperatorError(
     `--expiries ${text} is not a selection of expiries`,
-    'Use all, 0dte, a date YYYY-MM-DD, or next:N for N days.',
+    'Use all, 0dte, session, a date YYYY-MM-DD, or next:N for N days.',
+  );
+}
+
+function ssrOf(text: string, underlying: string): number {
+  const ssr = parseSmileDynamics(text, underlying);
+  if (ssr !== undefined) return ssr;
+  throw new OperatorError(
+    `--smile-dynamics ${text} is not an assumption`,
+    `Use sticky_strike, sticky_moneyness, ssr, or ssr=R with R from 0 to ${SSR_MAX}.`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { HORIZONS } from '../analytics/exposure/horizons.ts';
 import { cleanLine } from '../core/clean-text.ts';
 import { runToCompletion } from '../core/steps.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
@@ -25,6 +26,12 @@ export function addHistory(program: CliCommand): void {
     )
     .option('--to <moment>', 'last moment: New York date (included to its end) or instant (default: the newest levels)')
     .choice('--per <what>', 'rows: every snapshot, or only the last snapshot of each day', ['snapshot', 'day'], 'day')
+    .choice(
+      '--horizon <which>',
+      'levels of the options that settle by the end of the session, within 35 days, or of all options',
+      HORIZONS,
+      'all',
+    )
     .option('--points <n>', 'maximum number of rows; if there are more, evenly spaced rows are printed', '5000')
     .json()
     .option('--csv', 'print one CSV table')
@@ -36,10 +43,10 @@ export function addHistory(program: CliCommand): void {
       'zomma history SPY --from 2026-10-01 --csv > spy.csv',
       'zomma history SPY --from 2026-11-20 --per snapshot --json',
     )
-    .action(async (ticker: string, { from, to, per, points, ...flags }) => {
+    .action(async (ticker: string, { from, to, per, horizon, points, ...flags }) => {
       const { withMarket } = await import('../server/stored-data.ts');
       requireOneForm(flags);
-      const args = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
+      const args = { ticker, per, horizon, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);
       const { body } = withMarket(flags, (context) =>
         runToCompletion(perform(view, args, context, 'invalid_parameter')),

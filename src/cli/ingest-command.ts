@@ -25,7 +25,7 @@ export function addIngest(program: CliCommand, ports: Ports): void {
       'after',
       `
 Prints, chains, closing prices and dividends may be CSV or Parquet, also as vendors write them (docs/vendors.md). Chains may also be CBOE's quote-table
-CSV, or JSON as providers send it.
+CSV, or JSON as providers send it. The column known_from of a table of dividends says from when on each was known; without it, from now on.
 All formats except Parquet may be compressed with gzip.
 Zomma detects the format from the content. A running server uses each part of the data as soon as the part is stored.
 If a run is interrupted, run it again: each print is stored only once.`,

@@ -53,7 +53,7 @@ maturities 7, 30, 60, 90, 180 and 365 days that is not after the last settlement
   outside        number of these contracts whose fitted price is below the bid or above the ask
   forward        forward price, dollars
   IV             volatility at the money, per calendar year
-  trading        volatility at the money, per year of trading time, in which nights, and days without trading, count little
+  trading        volatility at the money, per year of trading time, in which nights, and days without trading, count less
   no events      the same as "trading", but without the variance of events such as earnings reports
   25-delta skew  volatility of the put with delta -0.25 less that of the call with delta 0.25;
                  the figure after ± is half the width of the range that bid and ask allow
@@ -98,7 +98,7 @@ function csvOf({ expiries }: SurfaceAnswer): string {
 }
 
 function tableOf({ chain, answer }: Shown): string[] {
-  const { expiries, maturities, refused, clock, shut_day_weight } = answer;
+  const { expiries, maturities, refused, clock } = answer;
   const head = ['', 'quotes', 'outside', 'forward', 'IV', 'trading', 'no events', '25-delta skew', 'variance swap'];
   const rows = [
     ...expiries.expiry.map((expiry, i) => [
@@ -109,14 +109,25 @@ function tableOf({ chain, answer }: Shown): string[] {
     ]),
     ...maturities.days.map((days, i) => [`${days} days`, '', '', ...figuresOf(maturities, i)]),
   ];
-  const weight = shut_day_weight === null ? '' : `, a day without trading counts ${shut_day_weight.toFixed(2)}`;
   return [
     `${chain.underlying}  ${formatPrice(chain.spot)}  ${shownName(chain.source)}${chain.simulated ? '  SIMULATED' : ''}`,
-    `  fitted to ${answer.fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed'}; clock: ${clock}${weight}`,
+    `  fitted to ${answer.fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed'}; clock: ${clock}${weightsText(answer)}`,
     ...columns([head, ...rows]).map((text) => `  ${text}`),
     ...eventLines(answer).map((text) => `  ${text}`),
-    ...refused.series.map((series, i) => `  refused: ${series} (${refused.reason[i]!})`),
+    ...refused.series.map((series, i) => `  refused: ${series} (${refused.reason[i]!}${atmText(refused.atm_iv[i]!)})`),
   ];
+}
+
+/** Returns the volatility at the money of a refused series, if its quotes determine one. */
+function atmText(iv: number | null): string {
+  return iv === null ? '' : `, volatility at the money ${formatVolatility(iv)}`;
+}
+
+/** Returns the weights of the trading clock, and where that of a night comes from. */
+function weightsText({ night_weight, night_weight_dates, shut_day_weight }: SurfaceAnswer): string {
+  if (night_weight === null || shut_day_weight === null) return '';
+  const from = night_weight_dates === 0 ? 'the default' : `fitted to ${night_weight_dates} AM and PM dates`;
+  return `, a night counts ${night_weight.toFixed(2)} (${from}), a day of a weekend ${shut_day_weight.toFixed(2)}`;
 }
 
 /** Returns a line per event: the implied move with an error band, and the dates before and after the event. */

@@ -14,9 +14,14 @@ const DATES_MAX = 3_000;
 
 /** Returns whether the exchange opens on a date. */
 export const isTradingDay = memoize(DATES_MAX, (date: string): boolean => {
-  const weekday = weekdayOf(date);
-  return weekday !== SATURDAY && weekday !== SUNDAY && !yearOf(date.slice(0, 4)).holidays.has(date);
+  return !isWeekend(date) && !yearOf(date.slice(0, 4)).holidays.has(date);
 });
+
+/** Returns whether a date is a Saturday or a Sunday. */
+export function isWeekend(date: string): boolean {
+  const weekday = weekdayOf(date);
+  return weekday === SATURDAY || weekday === SUNDAY;
+}
 
 /** Returns whether trading ends at 13:00 on a date. */
 export function isHalfDay(date: string): boolean {
@@ -29,9 +34,8 @@ export const FIRST_YEAR = 1990;
 /** Returns the weekdays of a year on which the exchange is shut, and those on which trading ends at 13:00, ascending. */
 export function closedDatesOf(year: number): { holidays: string[]; halfDays: string[] } {
   const { holidays, halfDays } = yearOf(String(year));
-  const isWeekday = (date: string) => ![SATURDAY, SUNDAY].includes(weekdayOf(date));
   return {
-    holidays: [...holidays].filter(isWeekday).toSorted(),
+    holidays: [...holidays].filter((date) => !isWeekend(date)).toSorted(),
     halfDays: [...halfDays].filter(isTradingDay).toSorted(),
   };
 }
@@ -73,6 +77,14 @@ export const nextTradingDay = memoize(DATES_MAX, (date: string): string => {
 export function horizonEnd(fromMs: number, days: number): number {
   const date = addDays(newYorkDate(fromMs), days);
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
+}
+
+/** Returns the close of a session: with `count` 1 of the one that is open at an instant, or else the next one; with 2 of the one after it. */
+export function sessionEnd(fromMs: number, count = 1): number {
+  let day = newYorkDate(fromMs);
+  if (!isTradingDay(day) || fromMs >= closeOf(day)) day = nextTradingDay(day);
+  for (let i = 1; i < count; i++) day = nextTradingDay(day);
+  return closeOf(day);
 }
 
 /** Returns the moment of the newest quotes at `nowMs`: `nowMs` itself if the exchange is open, or else the last close. */

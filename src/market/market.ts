@@ -62,10 +62,10 @@ export interface Market {
   closes(ticker: string, date: string, limit: number): Close[];
   /** Returns the delivered closes of the dates (both included), oldest first, and in the past only those up to its moment. */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
-  /** Returns the known dividends from the chain's day to its last settlement, by date. In the past, also those known later. */
+  /** Returns the dividends that were known at the chain's time, from the chain's day to its last settlement, by date. */
   dividends(chain: Chain): readonly CashDividend[];
-  /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment. */
-  levelsDue(tickers: readonly string[]): number;
+  /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment (see `LevelStore`). */
+  levelsDue(tickers: readonly string[], ofHorizons?: boolean): number;
   // The following methods work like the methods of `LevelStore`, but only up to the market's moment.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', limit?: number): number[];
@@ -265,7 +265,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
           .officialCloses(tickerOf(ticker), fromDate, toDate, simulated)
           .filter(({ date }) => untilMs === undefined || closeOf(date) <= untilMs),
       dividends: (chain) => storedDividends(store, chain),
-      levelsDue: (tickers) => store.levelsDueOf(tickers.map(tickerOf), simulated, until),
+      levelsDue: (tickers, ofHorizons) => store.levelsDueOf(tickers.map(tickerOf), simulated, until, ofHorizons),
       lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
       levelTimes: (ticker, fromMs, toMs, per, limit) =>
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated, limit),
@@ -325,10 +325,10 @@ function noChainAt(ticker: string, atMs: number, { before, after }: Around): Cli
 
 type Around = ReturnType<MarketStore['snapshotsAround']>;
 
-/** Returns the stored dividends from the chain's day to the last settlement, in order of date. */
+/** Returns the dividends known at the chain's time, from the chain's day to the last settlement, in order of date. */
 export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
   const lastMs = Math.max(...series.map(({ settlesAt }) => settlesAt));
-  return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated);
+  return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated, asOf);
 }
 
 /** Returns the columns without the prints of contracts with an adjusted deliverable. */

@@ -176,10 +176,16 @@ export interface CloseStore {
 }
 
 export interface DividendStore {
-  /** Stores dividends. A dividend replaces the stored dividend with the same ticker and ex-date. */
+  /**
+   * Stores dividends. Of several with the same ticker and ex-date, each counts from its `knownFrom` until that of the next. A dividend that
+   * repeats what was already known is not stored again.
+   */
   saveDividends(dividends: readonly CashDividend[]): void;
-  /** Returns the dividends of a ticker with ex-dates from `fromDate` to `toDate`, in order of date. Leaves out amounts of 0. */
-  dividends(ticker: string, fromDate: string, toDate: string, simulated: boolean): CashDividend[];
+  /**
+   * Returns the dividends of a ticker with ex-dates from `fromDate` to `toDate` as they were known at `knownAtMs`, in order of date. Leaves
+   * out amounts of 0.
+   */
+  dividends(ticker: string, fromDate: string, toDate: string, simulated: boolean, knownAtMs: number): CashDividend[];
 }
 
 /** A place in the logs of stored and of removed levels. Both numbers only rise. */
@@ -191,8 +197,18 @@ export interface LevelCursor {
 export interface LevelStore {
   /** Returns the ids of all snapshots whose levels are not computed, the newest first; only those stored after `afterId`, if given. */
   levelsDue(afterId?: number): number[];
-  /** Returns the number of snapshots of some underlyings up to `untilMs` whose levels are not computed yet. */
-  levelsDueOf(underlyings: readonly string[], simulated: boolean, untilMs: number): number;
+  /**
+   * Returns the number of snapshots of some underlyings up to `untilMs` whose levels are not computed yet. `ofHorizons` also counts those of
+   * `horizonsDue`.
+   */
+  levelsDueOf(underlyings: readonly string[], simulated: boolean, untilMs: number, ofHorizons?: boolean): number;
+  /** Returns the ids of all snapshots whose stored levels are from before the levels of shorter horizons, the newest first. */
+  horizonsDue(): number[];
+  /**
+   * Stores the levels of shorter horizons, and nothing else, of a snapshot whose levels are stored. With `undefined`, they remain null. In
+   * both cases, `horizonsDue` no longer returns the snapshot.
+   */
+  fillHorizons(snapshotId: number, record: LevelRecord | undefined): void;
   /**
    * Stores the levels of a snapshot in place of the stored levels of the same moment. If `record` is `undefined`, only removes the stored
    * levels. In both cases, `levelsDue` no longer returns the snapshot. Does nothing if the snapshot was removed or replaced.

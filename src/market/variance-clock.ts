@@ -1,8 +1,10 @@
 import { memoize } from '../core/cache.ts';
 import {
+  addDays,
   closeOf,
   daysBetween,
   isTradingDay,
+  isWeekend,
   newYorkDate,
   nextTradingDay,
   openOf,
@@ -12,20 +14,30 @@ import {
 
 /** The variance that accrues while the exchange is closed, as a fraction of the variance of a full session (6.5 hours). */
 export interface ClockWeights {
-  /** The variance from the close of a trading day to the open of the next day. */
+  /** The variance from the close of a trading day to the next open. A weekday without trading adds as much again: futures trade on it. */
   readonly night: number;
-  /** The variance that each day without trading adds to a night. */
+  /** The variance that each Saturday and each Sunday adds to a night. */
   readonly shutDay: number;
+  /** The fit of `night`. Absent if `night` is not fitted. */
+  readonly nightFit?: NightFit;
+}
+
+/** The data from which the weight of a night is fitted: dates on which options settle both at the open and at the close. */
+export interface NightFit {
+  /** The number of these dates. */
+  readonly pairs: number;
+  /** The standard error of the weight. */
+  readonly error: number;
 }
 
 /** With this value instead of weights, variance accrues evenly over calendar time. Many simulated markets work in this way. */
 export const CALENDAR = 'calendar';
 
-/** In option prices, a day without trading has 0 to 0.12 times the variance of a session. */
-export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
+/** The weights where a chain determines none. docs/methods/surface.md says where they come from. */
+export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.5, shutDay: 0.05 };
 
 /**
- * Measures trading time: sessions have full weight, half days that of their hours, nights and days without trading little. Volatilities per
+ * Measures trading time: sessions have full weight, half days that of their hours, nights and days without trading less. Volatilities per
  * year of trading time do not change over a weekend. An average calendar year is one year of this clock.
  */
 export class VarianceClock {
@@ -48,7 +60,7 @@ export class VarianceClock {
   ) {
     this.gaps = weights === CALENDAR ? DEFAULT_WEIGHTS : weights;
     const { night, shutDay } = this.gaps;
-    this.perYear = SESSIONS_A_YEAR + TRADING_DAYS_A_YEAR * night + (DAYS_A_YEAR - TRADING_DAYS_A_YEAR) * shutDay;
+    this.perYear = SESSIONS_A_YEAR + NIGHTS_A_YEAR * night + WEEKEND_DAYS_A_YEAR * shutDay;
     const date = newYorkDate(startMs);
     this.day = isTradingDay(date) && startMs >= tradingDay(date).open ? date : previousTradingDay(date);
     this.opens.push(tradingDay(this.day).open);
@@ -89,9 +101,9 @@ export class VarianceClock {
 
   /** Appends the open of the next trading day. */
   private extend(): void {
-    const { open, close, next, shutDays } = tradingDay(this.day);
-    const { night, shutDay } = this.gaps;
-    this.sums.push(this.sums.at(-1)! + (close - open) / SESSION_MS + night + shutDays * shutDay);
+    const { open, close, next, nights, weekendDays } = tradingDay(this.day);
+    const gap = nights * this.gaps.night + weekendDays * this.gaps.shutDay;
+    this.sums.push(this.sums.at(-1)! + (close - open) / SESSION_MS + gap);
     this.opens.push(tradingDay(next).open);
     this.closes.push(close);
     this.day = next;
@@ -101,15 +113,17 @@ export class VarianceClock {
 /** The period of ten years in which the clock counts sessions one by one. */
 const SESSIONS_KNOWN_MS = 10 * YEAR_MS;
 const SESSION_MS = 6.5 * 3_600_000;
-const DAYS_A_YEAR = 365.25;
-/** An average year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three trading days of a year are half days. */
-const TRADING_DAYS_A_YEAR = 251.3;
+/** An average year has 251.3 trading days, of which two or three are half days, and about 9.6 weekdays without trading. */
 const SESSIONS_A_YEAR = 250.2;
+const NIGHTS_A_YEAR = 251.3 + 9.6;
+const WEEKEND_DAYS_A_YEAR = 365.25 - NIGHTS_A_YEAR;
 
 /** Maximum number of cached trading days. `Temporal` takes microseconds per instant. A volatility surface needs three years of days. */
 const DAYS_CACHED_MAX = 10_000;
 
 const tradingDay = memoize(DAYS_CACHED_MAX, (date: string) => {
   const next = nextTradingDay(date);
-  return { open: openOf(date), close: closeOf(date), next, shutDays: daysBetween(date, next) - 1 };
+  const shut = Array.from({ length: daysBetween(date, next) - 1 }, (_, i) => addDays(date, i + 1));
+  const weekendDays = shut.filter(isWeekend).length;
+  return { open: openOf(date), close: closeOf(date), next, nights: 1 + shut.length - weekendDays, weekendDays };
 });

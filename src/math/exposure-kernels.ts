@@ -19,11 +19,10 @@ export interface HedgeInputs {
   /** The delta of a forward. The delta of a call is `factor * N(d1)`. */
   readonly factor: Column;
   /**
-   * The later delta of a call is `laterFactor * N((ln(F/K) + iv^2 * laterDrift) / (iv * sqrt(laterTte)))`, where `laterTte` and
-   * `laterDrift` are in years.
+   * Years to expiry at the later time, at which the delta of a call is `laterFactor * N(d1)` with the same forward. A negative number says
+   * that the later delta is unknown, and `change` is then 0.
    */
   readonly laterTte: Column;
-  readonly laterDrift: Column;
   readonly laterFactor: Column;
 }
 
@@ -33,7 +32,7 @@ export type Hedges<Value> = Readonly<Record<'delta' | 'vanna' | 'change', Value>
 const OUTPUTS = [ExposureColumn.delta, ExposureColumn.vanna, ExposureColumn.change];
 
 /**
- * Computes delta, vanna and the change of delta of each option. If T or iv is 0, the results are the limits as T or iv approaches 0.
+ * Computes delta, vanna and the change of delta of each option. If a T or iv is 0, the results are the limits as it approaches 0.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {

@@ -97,7 +97,7 @@ function deviationOf({ variance, jumps, jumpMean, jumpWidth }: Walk): number {
 }
 
 /** Returns the probability that a Brownian motion without jumps meets the barrier, from a start above 0. */
-function diffusionPassage(start: number, { drift, variance }: Pick<Walk, 'drift' | 'variance'>): number {
+export function diffusionPassage(start: number, { drift, variance }: Pick<Walk, 'drift' | 'variance'>): number {
   const deviation = Math.sqrt(variance);
   const reflected = normalCdf((drift - start) / deviation);
   // The exponential may overflow if the other factor is 0.

@@ -10,6 +10,7 @@ import { extendedView, figuresView, perform } from '../operations/engine/perform
 import { count, number, objectOf, textField } from '../operations/engine/schemas.ts';
 import { validate } from '../operations/engine/validate.ts';
 import { textList } from '../operations/engine/wrapped-schemas.ts';
+import { signScenariosOf } from '../operations/gex/sign-figures.ts';
 import { settledSince } from '../operations/reading/market-reading.ts';
 import { REGISTRY } from '../operations/registry.ts';
 import { asColumns, nearStrikes, type PagedTable, pageOf } from './resource-pages.ts';
@@ -47,7 +48,9 @@ const LEVELS: readonly string[] = [
   ...REGISTRY.get_live_gex_nodes.rest!.answers!,
   ...[
     'regime',
+    'regime_probability',
     'sign_margin_pct',
+    'spot_in_flip_zone',
     'flip_resolved',
     'gross_gex_mil',
     'net_dex_mil',
@@ -56,6 +59,8 @@ const LEVELS: readonly string[] = [
     'by_flow',
   ],
 ];
+
+const signScenarios = signScenariosOf({ withFlips: false });
 
 /** The resources of a ticker, by the segment of the URI after the ticker. */
 export const TICKER_RESOURCES = {
@@ -70,6 +75,7 @@ export const TICKER_RESOURCES = {
     tables: [],
     fields: ({ contracts, ...full }) => ({
       ...(pickFields(full, LEVELS) as TProperties),
+      sign_scenarios: signScenarios,
       chain: Type.Object(
         { ...contracts!.properties, expiries: textList('Expiries of these contracts, YYYY-MM-DD.') },
         {
@@ -154,7 +160,7 @@ export const TICKER_RESOURCES = {
     takes: ['put_call', 'strike_min', 'strike_max'],
     tables: [{ keys: ['strike', 'put_call', 'root'], order: 'near', aside: ['series'] }],
     near: NEAR,
-    fields: ({ quotes, greeks_iv, expiries: _expiries, ...head }) => {
+    fields: ({ quotes, greeks_iv, expiries: _expiries, straddle_move: _straddle, ...head }) => {
       const { nearest: _nearest, ...row } = quotes!.items.properties;
       return { ...head, ...row, greeks_iv: greeks_iv! };
     },
@@ -402,9 +408,21 @@ function* levelsOf(args: Body, context: Context): Steps<Answer> {
   const expiries = [...new Set((body.series as { expiry: string }[]).map(({ expiry }) => expiry))];
   const chain = { ...(body.contracts as object), expiries };
   return {
-    body: { ...pickFields(body, LEVELS), chain },
+    body: { ...pickFields(body, LEVELS), sign_scenarios: withoutFlips(body.sign_scenarios as Scenarios), chain },
     provenance: provenance && { ...provenance, notes: [...provenance.notes, UNITS_OF_EXPOSURES] },
   };
+}
+
+type Scenarios = Readonly<Record<string, Body | null>>;
+
+/** Returns the sign scenarios without their flips, because the flip of the answer's own convention is `gex_flip`. */
+function withoutFlips(scenarios: Scenarios): Scenarios {
+  return Object.fromEntries(
+    Object.entries(scenarios).map(([name, each]) => {
+      const { gex_flip: _, ...others } = each ?? {};
+      return [name, each && others];
+    }),
+  );
 }
 
 const UNITS_OF_EXPOSURES =

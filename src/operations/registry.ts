@@ -14,6 +14,7 @@ import { getGexByStrike } from './gex/gex-strikes.ts';
 import { getGexView } from './gex/gex-view.ts';
 import { getHedgingProfile } from './gex/hedging-profile.ts';
 import { detectLethalNodes } from './gex/lethal-nodes.ts';
+import { getGexHorizons } from './gex/level-horizons.ts';
 import { evaluateMarketHamiltonian } from './gex/market-hamiltonian.ts';
 import { getDayChanges } from './history/day-changes.ts';
 import { getGexHistory } from './history/gex-history.ts';
@@ -65,6 +66,7 @@ export const REGISTRY = {
   get_gex_by_strike: getGexByStrike,
   get_gex_by_expiry: getGexByExpiry,
   get_gex_view: getGexView,
+  get_gex_horizons: getGexHorizons,
   get_gex_matrix: getGexMatrix,
   get_gex_combined: getGexCombined,
   get_volatility_surface: getVolatilitySurface,

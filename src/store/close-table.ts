@@ -56,22 +56,31 @@ export function closeTable(db: Database): CloseStore {
   };
 }
 
-/** Creates the functions that read and write cash dividends. A dividend replaces the stored dividend with the same ticker and ex-date. */
+/** Creates the functions that read and write cash dividends. */
 export function dividendTable(db: Database): DividendStore {
+  // If the dividend was already known like this, a repetition adds nothing.
   const upsert = db.prepare<null, [Omit<CashDividend, 'simulated'> & { simulated: number }]>(
-    `INSERT INTO dividends (simulated, ticker, ex_date, amount, status) VALUES ($simulated, $ticker, $exDate, $amount, $status)
+    `INSERT INTO dividends (simulated, ticker, ex_date, known_from, amount, status)
+     SELECT $simulated, $ticker, $exDate, $knownFrom, $amount, $status WHERE ($amount, $status) IS NOT (
+       SELECT amount, status FROM dividends
+       WHERE simulated = $simulated AND ticker = $ticker AND ex_date = $exDate AND known_from <= $knownFrom
+       ORDER BY known_from DESC LIMIT 1
+     )
      ON CONFLICT DO UPDATE SET amount = $amount, status = $status`,
   );
-  const select = db.prepare<Pick<CashDividend, 'exDate' | 'amount' | 'status'>, [number, string, string, string]>(
-    `SELECT ex_date AS exDate, amount, status FROM dividends
-     WHERE simulated = ? AND ticker = ? AND ex_date BETWEEN ? AND ? AND amount > 0 ORDER BY ex_date`,
+  // With max(known_from), SQLite takes the other columns from the row that has it.
+  const select = db.prepare<Omit<CashDividend, 'ticker' | 'simulated'>, [number, string, string, string, number]>(
+    `SELECT * FROM (
+       SELECT ex_date AS exDate, amount, status, max(known_from) AS knownFrom FROM dividends
+       WHERE simulated = ? AND ticker = ? AND ex_date BETWEEN ? AND ? AND known_from <= ? GROUP BY ex_date
+     ) WHERE amount > 0 ORDER BY exDate`,
   );
   const save = db.transaction((dividends: readonly CashDividend[]) => {
     for (const dividend of dividends) upsert.run({ ...dividend, simulated: Number(dividend.simulated) });
   });
   return {
     saveDividends: (dividends) => save.immediate(dividends),
-    dividends: (ticker, fromDate, toDate, simulated) =>
-      select.all(Number(simulated), ticker, fromDate, toDate).map((row) => ({ ticker, ...row, simulated })),
+    dividends: (ticker, fromDate, toDate, simulated, knownAtMs) =>
+      select.all(Number(simulated), ticker, fromDate, toDate, knownAtMs).map((row) => ({ ticker, ...row, simulated })),
   };
 }

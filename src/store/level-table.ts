@@ -1,6 +1,13 @@
 import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
-import type { LevelEvent, LevelRecord, LevelSpot } from '../market/level-record.ts';
+import {
+  type LevelEvent,
+  type LevelRecord,
+  type LevelSpot,
+  STORED_HORIZONS,
+  type StoredHorizon,
+  type StoredLevels,
+} from '../market/level-record.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { LevelStore } from '../market/store.ts';
 import { thinSimulated } from './thin-simulated.ts';
@@ -14,10 +21,14 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
     'SELECT snapshot AS id FROM levels_due WHERE snapshot > ? ORDER BY snapshot DESC',
   );
   // With CROSS JOIN, SQLite reads the few due snapshots first, and not all snapshots of the tickers.
-  const countDue = db.prepare<{ count: number }, [number, string, number]>(
-    `SELECT count(*) AS count FROM levels_due CROSS JOIN snapshots ON id = snapshot
-     WHERE simulated = ?1 AND as_of <= ?3 AND underlying IN (SELECT value FROM json_each(?2))`,
-  );
+  const countIn = (table: string) =>
+    db.prepare<{ count: number }, [number, string, number]>(
+      `SELECT count(*) AS count FROM ${table} CROSS JOIN snapshots ON id = snapshot
+       WHERE simulated = ?1 AND as_of <= ?3 AND underlying IN (SELECT value FROM json_each(?2))`,
+    );
+  const [countDue, countHorizonsDue] = [countIn('levels_due'), countIn('horizons_due')];
+  const selectHorizonsDue = db.prepare<{ id: number }, []>('SELECT snapshot AS id FROM horizons_due ORDER BY id DESC');
+  const deleteHorizonsDue = db.prepare<null, [number]>('DELETE FROM horizons_due WHERE snapshot = ?');
   const deleteDue = db.prepare<null, [number]>('DELETE FROM levels_due WHERE snapshot = ?');
   const deleteOf = db.prepare<null, [number]>(
     `DELETE FROM levels WHERE (simulated, underlying, as_of) =
@@ -29,10 +40,17 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   >(
     `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
        flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d, nearest_iv,
-       expiring_gex)
+       expiring_gex, sign_probability, ${HORIZON_COLUMNS.map(({ column }) => column).join(', ')})
      VALUES ($simulated, $underlying, $asOf, $source, $advanced, $keptAt, $day, $spot, $netGex,
        $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d, $nearestIv,
-       $expiringGex)`,
+       $expiringGex, $signProbability, ${HORIZON_COLUMNS.map(({ name }) => `$${name}`).join(', ')})`,
+  );
+  const updateHorizons = db.prepare<null, [HorizonRow & { readonly id: number }]>(
+    `UPDATE levels SET ${HORIZON_COLUMNS.map(({ column, name }) => `${column} = $${name}`).join(', ')}
+     WHERE (simulated, underlying, as_of) = (SELECT simulated, underlying, as_of FROM snapshots WHERE id = $id)`,
+  );
+  const insertRemoved = db.prepare<null, [number, string]>(
+    'INSERT OR REPLACE INTO levels_removed (simulated, underlying) VALUES (?, ?)',
   );
   const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
   const thin = thinSimulated(db, 'levels');
@@ -60,7 +78,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
   const record = `simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
     flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
-    atm_iv_30d AS atmIv30d, nearest_iv AS nearestIv, expiring_gex AS expiringGex`;
+    atm_iv_30d AS atmIv30d, nearest_iv AS nearestIv, expiring_gex AS expiringGex, sign_probability AS signProbability,
+    ${HORIZON_COLUMNS.map(({ column, name }) => `${column} AS ${name}`).join(', ')}`;
   const selectAt = db.prepare<LevelRow, [number, string, string]>(
     `SELECT ${record} FROM levels
      WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,
@@ -131,9 +150,20 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
     if (simulated) thin(underlying, asOf);
   });
 
+  const fill = db.transaction((id: number, record: LevelRecord | undefined) => {
+    if (deleteHorizonsDue.run(id).changes === 0 || !record) return;
+    updateHorizons.run({ ...horizonRowOf(record), id });
+    // Processes that hold the newest levels of the ticker in memory read them again.
+    insertRemoved.run(Number(record.simulated), record.underlying);
+  });
+
   return {
-    levelsDueOf: (underlyings, simulated, untilMs) =>
-      countDue.get(Number(simulated), JSON.stringify(underlyings), untilMs)!.count,
+    levelsDueOf: (underlyings, simulated, untilMs, ofHorizons) =>
+      (ofHorizons ? [countDue, countHorizonsDue] : [countDue])
+        .map((each) => each.get(Number(simulated), JSON.stringify(underlyings), untilMs)!.count)
+        .reduce((sum, each) => sum + each, 0),
+    horizonsDue: () => selectHorizonsDue.all().map(({ id }) => id),
+    fillHorizons: (snapshotId, record) => fill.immediate(snapshotId, record),
     levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
@@ -185,15 +215,60 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   };
 }
 
+/** The columns of the levels of each horizon. `name` is the property of the row, `field` that of the levels. */
+const HORIZON_COLUMNS = STORED_HORIZONS.flatMap((horizon) =>
+  (
+    [
+      ['netGex', 'net_gex'],
+      ['grossGex', 'gross_gex'],
+      ['signProbability', 'sign_probability'],
+      ['gexFlip', 'gex_flip'],
+      ['flipResolved', 'flip_resolved'],
+      ['callWall', 'call_wall'],
+      ['putWall', 'put_wall'],
+      ['maxPain', 'max_pain'],
+      ['expiry', 'expiry'],
+    ] as const satisfies readonly [keyof StoredLevels, string][]
+  ).map(([field, column]) => ({
+    horizon,
+    field,
+    column: `${column}_${horizon}`,
+    name: `${field}_${horizon}` as const,
+  })),
+);
+type HorizonRow = Record<(typeof HORIZON_COLUMNS)[number]['name'], number | string | null>;
+
 /** A level record as SQLite stores it: booleans are 0 and 1. */
-type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;
+type LevelRow = Omit<LevelRecord, Flag | 'byHorizon'> & Record<Flag, number> & HorizonRow;
 type Flag = 'simulated' | 'flipResolved';
 type Entry = Pick<LevelEvent, 'seq' | 'source'>;
 
-function rowOf(record: LevelRecord): LevelRow {
-  return { ...record, simulated: Number(record.simulated), flipResolved: Number(record.flipResolved) };
+function rowOf({ byHorizon, ...record }: LevelRecord): LevelRow {
+  return {
+    ...record,
+    simulated: Number(record.simulated),
+    flipResolved: Number(record.flipResolved),
+    ...horizonRowOf({ byHorizon }),
+  };
 }
 
-function recordOf<Row extends LevelRow>(row: Row): Omit<Row, Flag> & Record<Flag, boolean> {
-  return { ...row, simulated: row.simulated === 1, flipResolved: row.flipResolved === 1 };
+function horizonRowOf({ byHorizon }: Pick<LevelRecord, 'byHorizon'>): HorizonRow {
+  const cells = HORIZON_COLUMNS.map(({ horizon, field, name }) => {
+    const cell = byHorizon[horizon]?.[field] ?? null;
+    return [name, typeof cell === 'boolean' ? Number(cell) : cell];
+  });
+  return Object.fromEntries(cells) as HorizonRow;
+}
+
+function recordOf<Row extends LevelRow>(row: Row): Omit<Row, keyof LevelRow> & LevelRecord {
+  const record: Record<string, unknown> = { ...row };
+  const byHorizon: Record<StoredHorizon, Record<string, unknown> | null> = { session: null, '35d': null };
+  for (const { horizon, field, name } of HORIZON_COLUMNS) {
+    const cell = row[name];
+    if (cell !== null)
+      byHorizon[horizon] = { ...byHorizon[horizon], [field]: field === 'flipResolved' ? cell === 1 : cell };
+    delete record[name];
+  }
+  const flags = { simulated: row.simulated === 1, flipResolved: row.flipResolved === 1 };
+  return { ...record, ...flags, byHorizon } as unknown as Omit<Row, keyof LevelRow> & LevelRecord;
 }

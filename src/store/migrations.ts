@@ -419,4 +419,51 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX tape_parts_by_time
     ON tape_parts (simulated, underlying, to_at, from_at, layer, place, day, entries, standing, last_at);
   `,
+  `
+  -- known_from: ms since the epoch. A dividend counts as known from this moment on, with this amount and status, until the next row of its
+  -- ex-date. Of rows from before this column, nobody knows it, so they count from the upgrade on.
+  CREATE TABLE known_dividends (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    ticker TEXT NOT NULL,
+    ex_date TEXT NOT NULL,
+    known_from INTEGER NOT NULL,
+    amount REAL NOT NULL,
+    status TEXT,
+    PRIMARY KEY (simulated, ticker, ex_date, known_from)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO known_dividends
+    SELECT simulated, ticker, ex_date, CAST(1000 * unixepoch('subsec') AS INTEGER), amount, status FROM dividends;
+  DROP TABLE dividends;
+  ALTER TABLE known_dividends RENAME TO dividends;
+    `,
+  `
+  -- sign_probability: the probability that the sign of net_gex is right. It is null for records from before this column.
+  ALTER TABLE levels ADD COLUMN sign_probability REAL;
+    `,
+  `
+  -- The levels of the options that settle by the end of the session, and of those that settle within 35 days. They are null together.
+  ALTER TABLE levels ADD COLUMN net_gex_session REAL;
+  ALTER TABLE levels ADD COLUMN gross_gex_session REAL;
+  ALTER TABLE levels ADD COLUMN sign_probability_session REAL;
+  ALTER TABLE levels ADD COLUMN gex_flip_session REAL;
+  ALTER TABLE levels ADD COLUMN flip_resolved_session INTEGER CHECK (flip_resolved_session IN (0, 1));
+  ALTER TABLE levels ADD COLUMN call_wall_session REAL;
+  ALTER TABLE levels ADD COLUMN put_wall_session REAL;
+  ALTER TABLE levels ADD COLUMN max_pain_session REAL;
+  ALTER TABLE levels ADD COLUMN expiry_session TEXT;
+  ALTER TABLE levels ADD COLUMN net_gex_35d REAL;
+  ALTER TABLE levels ADD COLUMN gross_gex_35d REAL;
+  ALTER TABLE levels ADD COLUMN sign_probability_35d REAL;
+  ALTER TABLE levels ADD COLUMN gex_flip_35d REAL;
+  ALTER TABLE levels ADD COLUMN flip_resolved_35d INTEGER CHECK (flip_resolved_35d IN (0, 1));
+  ALTER TABLE levels ADD COLUMN call_wall_35d REAL;
+  ALTER TABLE levels ADD COLUMN put_wall_35d REAL;
+  ALTER TABLE levels ADD COLUMN max_pain_35d REAL;
+  ALTER TABLE levels ADD COLUMN expiry_35d TEXT;
+  -- Snapshots whose levels were stored before these columns. If a snapshot is removed, its entry is removed too.
+  CREATE TABLE horizons_due (
+    snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
+  ) STRICT;
+  INSERT INTO horizons_due SELECT id FROM snapshots JOIN levels USING (simulated, underlying, as_of);
+  `,
 ];

@@ -124,6 +124,10 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
       record
         ? counted([`levels ${record.underlying}`], () => levels.saveLevels(snapshotId, record))
         : levels.saveLevels(snapshotId, record),
+    fillHorizons: (snapshotId, record) =>
+      record
+        ? counted([`levels ${record.underlying}`], () => levels.fillHorizons(snapshotId, record))
+        : levels.fillHorizons(snapshotId, record),
     ...feedLedger(db, ofFeeds, () => `${otherChanges()} ${changes('feeds')}`),
     ...retention(db),
     ...members,

@@ -42,7 +42,8 @@ export function independentLevels(holdings: readonly Holding[], spot: number): I
     const scale = each.callPut * each.weight * each.multiplier * spot;
     sums.dex += scale * blackScholesDelta(each, spot);
     const vex = scale * difference((iv) => blackScholesDelta({ ...each, iv }, spot), each.iv, BUMP * each.iv) * 0.01;
-    const cex = scale * (deltaAfterADay(each, spot) - blackScholesDelta(each, spot));
+    const change = deltaAfterADay(each, spot) - blackScholesDelta(each, spot);
+    const cex = isOpen(each, spot) ? 0 : scale * change;
     sums.vex += vex;
     sums.cex += cex;
     sums.grossVex += Math.abs(vex);
@@ -110,22 +111,20 @@ function gamma(holding: Holding, spot: number): number {
 
 const DAY = 1 / 365.25;
 
-/** The expected delta a day later. Spot stays on the path to the forward until two days before settlement, and diffuses on the last day. */
+/** The delta a day later, or at an earlier settlement, if the forward stays the same. */
 export function deltaAfterADay(option: PlainOption, spot = option.spot): number {
   const { callPut, strike, tte, iv, rate, dividend } = option;
   const factor = Math.exp(-dividend * tte + dividend * tte * (Math.min(tte, DAY) / Math.max(tte, 30 * DAY)));
   const moneyness = Math.log(spot / strike) + (rate - dividend) * tte;
-  const left = Math.max(tte - DAY, 0);
-  const moves = iv * Math.sqrt(Math.min(tte, Math.max(2 * DAY - tte, 0)));
-  const rest = iv * Math.sqrt(left);
-  const later = (z: number) => normalCdf(callPut * ((moneyness - moves ** 2 / 2 + moves * z) / rest + rest / 2));
-  if (moves === 0) return callPut * factor * later(0);
-  if (rest === 0) return callPut * factor * normalCdf(callPut * (moneyness / moves - moves / 2));
-  // The trapezoidal rule converges fast for a smooth function that vanishes at both ends.
-  const step = 0.2 * Math.min(1, rest / moves);
-  let expected = 0;
-  for (let z = -9; z <= 9; z += step) expected += (step * later(z) * Math.exp(-0.5 * z * z)) / Math.sqrt(2 * Math.PI);
-  return callPut * factor * expected;
+  const rest = iv * Math.sqrt(Math.max(tte - DAY, 0));
+  if (rest === 0) return callPut * moneyness > 0 ? callPut * factor : 0;
+  return callPut * factor * normalCdf(callPut * (moneyness / rest + rest / 2));
+}
+
+/** Whether a strike is within one standard deviation of the forward, over the part of the coming day that is in the last day. */
+export function isOpen({ strike, tte, iv, rate, dividend }: PlainOption, spot: number): boolean {
+  const moneyness = Math.log(spot / strike) + (rate - dividend) * tte;
+  return Math.abs(moneyness) < iv * Math.sqrt(Math.max(Math.min(tte, 2 * DAY - tte), 0));
 }
 
 /** First derivative by central differences of fourth order. */

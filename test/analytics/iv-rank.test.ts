@@ -8,10 +8,10 @@ const CASES: [name: string, volatilities: (number | null)[], expected: IvRank][]
   ['no days', [], { rank: null, percentile: null, days: 0, low: null, high: null }],
   ['no volatilities', [null, null], { rank: null, percentile: null, days: 0, low: null, high: null }],
   ['19 days', days(19), { rank: null, percentile: null, days: 19, low: 0.01, high: 0.19 }],
-  ['20 days, the last is the highest', days(20), { rank: 100, percentile: 95, days: 20, low: 0.01, high: 0.2 }],
+  ['20 days, the last is the highest', days(20), { rank: 100, percentile: 100, days: 20, low: 0.01, high: 0.2 }],
   ['the last is the lowest', days(20).reverse(), { rank: 0, percentile: 0, days: 20, low: 0.01, high: 0.2 }],
-  ['a quarter of the range', [...days(21), 0.06], { rank: 25, percentile: 500 / 22, days: 22, low: 0.01, high: 0.21 }],
-  ['one spike', [...days(24, () => 0.1), 0.5, 0.2], { rank: 25, percentile: 2400 / 26, days: 26, low: 0.1, high: 0.5 }],
+  ['a quarter of the range', [...days(21), 0.06], { rank: 25, percentile: 500 / 21, days: 22, low: 0.01, high: 0.21 }],
+  ['one spike', [...days(24, () => 0.1), 0.5, 0.2], { rank: 25, percentile: 2400 / 25, days: 26, low: 0.1, high: 0.5 }],
   ['all equal', days(30, () => 0.2), { rank: null, percentile: 0, days: 30, low: 0.2, high: 0.2 }],
   [
     'no volatility on the last day',
@@ -21,7 +21,7 @@ const CASES: [name: string, volatilities: (number | null)[], expected: IvRank][]
   [
     'some days without a volatility, which do not count',
     [null, ...days(19), null, 0.2],
-    { rank: 100, percentile: 95, days: 20, low: 0.01, high: 0.2 },
+    { rank: 100, percentile: 100, days: 20, low: 0.01, high: 0.2 },
   ],
 ];
 test.each(CASES)('rank of %s', (_, volatilities, expected) => {

@@ -125,7 +125,8 @@ describe('gex FILE', () => {
     expect(code).toBe(0);
     expect(shown).toContain(message);
     expect(shown.includes('gamma profile')).toBe(!flags.includes('--no-plot'));
-    const plot = Bun.stripANSI(shown).split('\r\n').slice(11);
+    const lines = Bun.stripANSI(shown).split('\r\n');
+    const plot = lines.slice(lines.findLastIndex((line) => /^ {2}(contracts|note)/.test(line)) + 1);
     expect(Math.max(0, ...plot.map((line) => line.length))).toBeLessThanOrEqual(64);
     if (env.NO_COLOR === '1' || env.TERM === 'dumb') expect(shown).not.toContain('\u001b[');
   });

@@ -115,7 +115,10 @@ test('loads tapes, chains, closes and dividends from a folder by their content, 
   writeTape('in/deep/tape', [trade(0), trade(1)]);
   writeChain(path('in/chain.txt'));
   writeFileSync(path('in/closes.csv'), 'date,ticker,close\n2026-08-20,TEST,100\n2026-08-21,TEST,x\n');
-  writeFileSync(path('in/dividends.csv'), 'ticker,ex_date,amount\nTEST,2026-09-01,0.5\nTEST,2027-03-01,0.5\n');
+  writeFileSync(
+    path('in/dividends.csv'),
+    'ticker,ex_date,amount,known_from\nTEST,2026-09-01,0.5,2026-08-01\nTEST,2099-03-02,0.5,\n',
+  );
   writeFileSync(path('in/notes.md'), 'nothing');
   symlinkSync('nowhere', path('in/dead'));
   const { files, ...totals } = await ingestJson(path('in'));

@@ -61,6 +61,7 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   target_expiry: ['0001-01-01', '2026-09-18', '9999-12-31'],
   expiry: ['2026-09-18', '2099-12-31', '9999-12-31'],
   expiries: ['all', '0dte', '2099-12-31', '9999-12-31', 'next:1', 'next:3650'],
+  smile_dynamics: ['sticky_moneyness', 'ssr', 'ssr=0', 'ssr=2.5'],
   from: ['0001-01-01', '2026-08-21', '9999-12-31'],
   to: ['0001-01-01', '2026-08-21', '9999-12-31'],
   tickers: ['TWIN', 'LARGE', 'NOSUCH'],

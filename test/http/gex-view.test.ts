@@ -27,7 +27,7 @@ test.each(['', '&weight=volume', '&expiries=next:30&forward=flat'])(
       const exact = await textOf(`SPY/view${query}&digits=17`);
       const body = { ticker: 'SPY' };
       const extended = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', { body });
-      const [levels] = (await extended.text()).split(',"provenance":{');
+      const [levels] = (await extended.text()).split(',"horizons":{');
       expect(exact).toContain(`,"levels":${levels}},"strikes":`);
     }
   },

@@ -53,6 +53,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/nodes/gex/{ticker}/hedging',
       '/api/v1/nodes/gex/{ticker}/hedging.png',
       '/api/v1/nodes/gex/{ticker}/history',
+      '/api/v1/nodes/gex/{ticker}/horizons',
       '/api/v1/nodes/gex/{ticker}/levels',
       '/api/v1/nodes/gex/{ticker}/matrix',
       '/api/v1/nodes/gex/{ticker}/open-interest',

@@ -110,7 +110,10 @@ describe('an unknown parameter', () => {
     ['/openapi.json?format=yaml', 'This route takes no query parameters.'],
     ['/api/v1/stream/gex/SPY?last-event-id=1', 'Did you mean last_event_id?'],
     ['/api/v1/auth/my-key?uid=1', 'Did you mean uuid?'],
-    ['/api/v1/nodes/gex/SPY/hedging?format=image&fields=moves', 'Parameters: moves, expiry, format, at.'],
+    [
+      '/api/v1/nodes/gex/SPY/hedging?format=image&fields=moves',
+      'Parameters: moves, expiry, smile_dynamics, format, at.',
+    ],
   ])('%s: %s', async (path, hint) => {
     const { status, body } = await ask('GET', path);
     expect([status, body.code, body.hint]).toEqual([400, 'invalid_parameter', hint]);

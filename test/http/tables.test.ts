@@ -59,6 +59,9 @@ const TABLES = GETS.flatMap((operation) => {
 
 type Columns = Record<string, readonly TableCell[]>;
 
+/** Columns that stand beside the list of their rows. */
+const BESIDE = ['greeks_iv', 'straddle_move'];
+
 /** Reads a table out of a JSON answer by the structure of the answer, without the code that writes tables. */
 function columnsIn(answer: Record<string, unknown>, { name, columns }: TableForm): Columns {
   const steps = name.split('.').filter((step) => step in answer || step !== 'rows');
@@ -66,7 +69,6 @@ function columnsIn(answer: Record<string, unknown>, { name, columns }: TableForm
   for (const step of steps) node = (node as Record<string, unknown>)[step] ?? node;
   // The answer of the calendar is two lists.
   if (Array.isArray(node) && typeof node[0] === 'string') return { [name]: node };
-  const beside = (answer.greeks_iv as TableCell[] | undefined) ?? [];
   const cross = ['values', 'total_variance'].find(
     (key) => name !== 'strikes' && name !== 'series' && !Array.isArray(node) && key in Object(node),
   );
@@ -90,10 +92,12 @@ function columnsIn(answer: Record<string, unknown>, { name, columns }: TableForm
     );
   }
   const valueIn = (row: unknown, column: string, i: number) =>
-    (row as Record<string, TableCell>)[column] ?? (column === 'greeks_iv' ? beside[i] : null) ?? null;
+    (row as Record<string, TableCell>)[column] ??
+    (BESIDE.includes(column) ? (answer[column] as TableCell[])[i] : null) ??
+    null;
   // A column that no row of the answer has is not in the table.
   const rows: readonly object[] = Array.isArray(node) ? node : [];
-  const has = (column: string) => rows.length === 0 || column === 'greeks_iv' || rows.some((row) => column in row);
+  const has = (column: string) => rows.length === 0 || BESIDE.includes(column) || rows.some((row) => column in row);
   const present = own.filter(({ name: column }) => has(column));
   return Object.fromEntries(
     present.map(({ name: column }) => {

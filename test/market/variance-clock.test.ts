@@ -4,7 +4,7 @@ import { CALENDAR, VarianceClock } from '../../src/market/variance-clock.ts';
 
 const WEIGHTS = { night: 0.2, shutDay: 0.05 };
 /** Sessions of an average year with these weights, see the constants of the clock. */
-const PER_YEAR = 250.2 + 251.3 * 0.2 + (365.25 - 251.3) * 0.05;
+const PER_YEAR = 250.2 + 260.9 * 0.2 + (365.25 - 260.9) * 0.05;
 
 /** Sessions between two instants in New York. */
 function sessions(from: string, to: string): number {
@@ -19,7 +19,8 @@ describe('sessions that pass', () => {
     ['half of a night', '2026-08-24T16:00-04:00', '2026-08-25T00:45-04:00', 0.1],
     ['from close to close', '2026-08-24T16:00-04:00', '2026-08-25T16:00-04:00', 1.2],
     ['a weekend: a night and two days', '2026-08-21T16:00-04:00', '2026-08-24T09:30-04:00', 0.3],
-    ['a weekend with Labor Day', '2026-09-04T16:00-04:00', '2026-09-08T09:30-04:00', 0.35],
+    ['a weekend with Labor Day: two nights and two days', '2026-09-04T16:00-04:00', '2026-09-08T09:30-04:00', 0.5],
+    ['Thanksgiving: two nights', '2026-11-25T16:00-05:00', '2026-11-27T09:30-05:00', 0.4],
     ['the half day after Thanksgiving', '2026-11-27T09:30-05:00', '2026-11-27T13:00-05:00', 3.5 / 6.5],
     ['a week', '2026-08-21T16:00-04:00', '2026-08-28T16:00-04:00', 5 + 4 * 0.2 + 0.3],
     [

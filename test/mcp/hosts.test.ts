@@ -128,7 +128,7 @@ describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
       'touching a strike, and the price of the option by the jump model',
       'calculate_merton_probability',
       { ticker: 'SPY', spot_price: 640, ambush_strike: 600, days_to_expiry: 30 },
-      /"merton_probability":.*"touch_probability":0\.\d+,"touch_high":0\.\d+,"put_call":"P","option_price":[\d.]+,"jump_model_price":[\d.]+/,
+      /"merton_probability":.*"touch_probability":0\.\d+,"touch_low":0\.\d+,"touch_high":0\.\d+,"put_call":"P","option_price":[\d.]+,"jump_model_price":[\d.]+/,
     ],
     [
       'realised against implied volatility',

@@ -58,19 +58,19 @@ const CALLS: Readonly<Record<string, readonly Arguments[]>> = {
   evaluate_etf_contagion: [CONTAGION, { ...CONTAGION, at: AT }],
   get_levels_history: [
     SPX,
-    { ...SPX, from: '2026-08-18', to: '2026-08-20', per: 'snapshot' },
+    { ...SPX, from: '2026-08-18', to: '2026-08-20', per: 'snapshot', horizon: '35d' },
     { ...SPX, compare_with: 'previous_close' },
     { ...SPX, compare_with: '2026-08-18', at: AT },
   ],
   get_hedging_profile: [
     SPX,
     { ...SPX, moves: [-2, 2], expiry: EXPIRY, format: 'image' },
-    { ...SPX, moves: [5], at: AT },
+    { ...SPX, moves: [5], smile_dynamics: 'ssr=1.5', at: AT },
   ],
   screen_tickers: [
     {},
     { tickers: ['SPX', 'JPM'], where: ['net_gex_mil<1000', 'spot_vs_flip=above'], sort_by: 'ticker', order: 'desc' },
-    { tickers: ['SPX'], limit: 5, at: AT },
+    { tickers: ['SPX'], limit: 5, horizon: 'session', at: AT },
   ],
   get_option_quotes: [
     SPX,

@@ -257,7 +257,7 @@ describe('a query', () => {
     ['/strikes/all?near=x', /^\/near must be an integer/],
     ['/strikes/all?near=1&near=2', /^\/near must be an integer/],
     ['/strikes/all?weight=volume', /^\/weight is not a field of this request/],
-    ['/strikes/all?sign=both', /^\/sign must be one of "calls_long_puts_short", "flow"/],
+    ['/strikes/all?sign=both', /^\/sign must be one of "calls_long_puts_short", "short_both", "flow"/],
     ['/strikes/all?columns=vega', /^\/columns must be names of columns.*Columns: strike, call_gex, put_gex/],
     ['/profile?cursor=1', /^\/cursor must be next_cursor of an answer, unchanged/],
     ['/interest/all?since=friday', /^\/since must be previous_close, a date YYYY-MM-DD of New York, or an instant/],

@@ -161,8 +161,8 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
         const { low, high } = quotedBounds(prepared, endsAt, strike);
         agrees('vertical_low', side === 1 ? low : 1 - high);
         agrees('vertical_high', side === 1 ? high : 1 - low);
-        agrees('touch_high', cheapestHedge(answering, side, strike / forward, strike / chain.spot));
-        expect(found.touch_probability).toBeWithin(found.merton_probability!, found.touch_high! + 1e-12);
+        agrees('touch_superhedge', cheapestHedge(answering, side, strike / forward, strike / chain.spot));
+        expect(found.touch_probability).toBeWithin(found.merton_probability!, found.touch_superhedge! + 1e-12);
       }
     });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { expiringGamma } from '../../src/analytics/exposure/gamma-concentration.ts';
+import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { ClientError } from '../../src/core/errors.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { rootOf } from '../../src/market/option-symbol.ts';
@@ -100,7 +101,12 @@ describe('0DTE of an index on a third Friday', () => {
     });
     const ready = preparedChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }));
     const { left_out, used } = ready.counts;
-    return { ready, used, settled: left_out.settled, zero: runToCompletion(zeroDte(ready, 1, smallMarket().context)) };
+    return {
+      ready,
+      used,
+      settled: left_out.settled,
+      zero: runToCompletion(zeroDte(ready, runToCompletion(fitSurface(ready)), 1, smallMarket().context)),
+    };
   };
 
   test.each<[string, number, number, number | null]>([

@@ -7,6 +7,7 @@ import { getGexProfile } from '../../src/operations/gex/gex-profile.ts';
 import { getGexByStrike } from '../../src/operations/gex/gex-strikes.ts';
 import { getGexView } from '../../src/operations/gex/gex-view.ts';
 import { getHedgingProfile } from '../../src/operations/gex/hedging-profile.ts';
+import { getGexHorizons } from '../../src/operations/gex/level-horizons.ts';
 import { runStrategicOmniRadar } from '../../src/operations/surface/omni-radar.ts';
 import { getVolatilitySurface } from '../../src/operations/surface/surface-report.ts';
 import { simulated } from '../analytics/simulated.ts';
@@ -76,9 +77,11 @@ test.each([
   ['profile', getGexProfile],
   ['expiries', getGexByExpiry],
   ['nodes', getLiveGexNodes],
-])('after the view, %s compute nothing', (_name, operation) => {
+])('after the view and the horizons, %s compute nothing', (_name, operation) => {
   const context = marketOf();
   run(getGexView, {}, context);
+  // The view leaves out the odds of the walls.
+  run(getGexHorizons, {}, context);
   expect(run(operation, {}, context)).toMatchObject({ steps: [], tokens: 0 });
 });
 

@@ -25,7 +25,9 @@ const writes: [what: string, write: (store: Store) => unknown, changed: readonly
   [
     'dividends',
     (store) =>
-      store.saveDividends([{ ticker: 'SPX', exDate: '2026-01-09', amount: 1, status: 'declared', simulated: true }]),
+      store.saveDividends([
+        { ticker: 'SPX', exDate: '2026-01-09', amount: 1, status: 'declared', knownFrom: 0, simulated: true },
+      ]),
     ['version', 'dividends'],
   ],
   ['retention', (store) => store.removeOld({ presentMs: MONDAY_MS, printsFromMs: MONDAY_MS }), ['version', 'others']],

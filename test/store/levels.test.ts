@@ -4,7 +4,7 @@ import type { LevelRecord } from '../../src/market/level-record.ts';
 import { levelTable } from '../../src/store/level-table.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import type { Store } from '../../src/store/sqlite.ts';
-import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf, withStore } from './samples.ts';
+import { chainOf, DAY_MS, keepLevels, MONDAY_MS, MONTH, recordOf, withStore } from './samples.ts';
 
 const HOUR_MS = 3_600_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
@@ -13,15 +13,19 @@ function storedLevels(store: Store, underlying = 'SPX', simulated = false): Leve
   return store.levels(underlying, store.levelTimes(underlying, ...ALWAYS, 'snapshot', simulated), simulated);
 }
 
-test.each([{}, { flipResolved: false }, { atmIv30d: null }, { simulated: true }])(
-  'reads back the levels that were saved: %p',
-  (overrides) =>
-    withStore((store) => {
-      keepLevels(store, overrides);
-      expect(storedLevels(store, 'SPX', overrides.simulated ?? false)).toEqual([recordOf(overrides)]);
-      expect(storedLevels(store, 'SPX', !overrides.simulated)).toEqual([]);
-      expect(storedLevels(store, 'NDX')).toEqual([]);
-    }),
+test.each([
+  {},
+  { flipResolved: false },
+  { atmIv30d: null },
+  { simulated: true },
+  { byHorizon: { session: { ...MONTH, flipResolved: false }, '35d': null } },
+])('reads back the levels that were saved: %p', (overrides) =>
+  withStore((store) => {
+    keepLevels(store, overrides);
+    expect(storedLevels(store, 'SPX', overrides.simulated ?? false)).toEqual([recordOf(overrides)]);
+    expect(storedLevels(store, 'SPX', !overrides.simulated)).toEqual([]);
+    expect(storedLevels(store, 'NDX')).toEqual([]);
+  }),
 );
 
 test('lists the spots of a period once, ascending, with the number of records', () =>
@@ -225,6 +229,51 @@ test('levels of schema 15 stay, without the data of the whipsaw index', () => {
   const { removed } = table.levelChanges(table.levelCursor(), false);
   expect(removed).toEqual([]);
   expect(table.levelChanges({ stored: 1, removed: 0 }, false)).toEqual({ stored: [], removed: ['SPX'] });
+});
+
+test('levels of schema 17 stay, without the probability of the sign', () => {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db, MIGRATIONS.slice(0, 6));
+  db.run(
+    `INSERT INTO levels VALUES (1, 0, 'SPX', ${MONDAY_MS}, 'test', 1, '2026-01-05', 6000.25, -1, 2, 3, 1, 4, 5, 6, '2026-01-16', 7, 8, 9,
+       0.5, NULL, 0.4, 1)`,
+  );
+  migrate(db);
+  const [levels] = levelTable(db, () => MONDAY_MS).levels('SPX', [MONDAY_MS], false);
+  expect(levels).toMatchObject({ nearestIv: 0.4, expiringGex: 1, signProbability: null });
+});
+
+test('levels of schema 19 have no levels of shorter horizons until they are filled in, if their snapshot is stored', () => {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db, MIGRATIONS.slice(0, 7));
+  const moments = [MONDAY_MS, MONDAY_MS + DAY_MS];
+  const values = moments.map(
+    (at, i) =>
+      `(${i}, 0, 'SPX', ${at}, 'test', 1, '2026-01-0${5 + i}', 1, -1, 2, 3, 1, 4, 5, 6, '2026-01-16', 7, 8, 9)`,
+  );
+  db.run(
+    `INSERT INTO levels (seq, simulated, underlying, as_of, source, advanced, day, spot, net_gex, gross_gex, gex_flip, flip_resolved,
+       call_wall, put_wall, max_pain, expiry, dex, vex, cex) VALUES ${values.join()}`,
+  );
+  for (const at of [MONDAY_MS, MONDAY_MS + HOUR_MS])
+    db.run(
+      `INSERT INTO snapshots (simulated, underlying, as_of, day, spot, source, columns) VALUES (0, 'SPX', ${at}, 'a', 1, 'test', x'00')`,
+    );
+  migrate(db);
+  const table = levelTable(db, () => MONDAY_MS);
+  const sets = () => table.levels('SPX', moments, false).map(({ byHorizon }) => byHorizon);
+  const none = { session: null, '35d': null };
+  expect([sets(), table.horizonsDue()]).toEqual([[none, none], [1]]);
+  const due = (untilMs: number, ...ofHorizons: [boolean?]) =>
+    table.levelsDueOf(['SPX', 'NDX'], false, untilMs, ...ofHorizons);
+  expect([due(MONDAY_MS), due(MONDAY_MS, true), due(MONDAY_MS - 1, true)]).toEqual([0, 1, 0]);
+  const before = table.levelCursor();
+  table.fillHorizons(1, recordOf({ spot: 9, netGex: 9 }));
+  table.fillHorizons(1, recordOf({ byHorizon: none }));
+  expect([sets(), table.horizonsDue()]).toEqual([[{ session: null, '35d': MONTH }, none], []]);
+  // All other figures stay, no subscriber gets the levels again, and processes that hold them read them again.
+  expect(table.levels('SPX', [MONDAY_MS], false)).toMatchObject([{ spot: 1, netGex: -1 }]);
+  expect(table.levelChanges(before, false)).toEqual({ stored: [], removed: ['SPX'] });
 });
 
 test('lists the levels stored after a place, and the tickers that lost the last levels of a day', () =>

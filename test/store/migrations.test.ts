@@ -11,6 +11,9 @@ const DIGESTS: readonly string[] = [
   'cb6e95e453a56f0',
   'c20223ce7629f5eb',
   '1b727acca4d64ad0',
+  '4dab95d0c6b2a89b',
+  'df65429b7d44ed3a',
+  'e46200e08a6b5080',
 ];
 
 test('no migration is edited, moved or removed, because databases have run it', () => {

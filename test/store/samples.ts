@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import type { LevelRecord } from '../../src/market/level-record.ts';
+import type { LevelRecord, StoredLevels } from '../../src/market/level-record.ts';
 import type { Close, Print } from '../../src/market/prints.ts';
 import type { MarketStore } from '../../src/market/store.ts';
 import { migrate } from '../../src/store/migrations.ts';
@@ -97,7 +97,8 @@ export function recordOf(overrides: Partial<LevelRecord> = {}): LevelRecord {
     ...{ underlying: 'SPX', simulated: false, asOf, day: newYorkDate(asOf), spot: 6000.25 },
     ...{ netGex: -1.5e9, grossGex: 9.25e9, gexFlip: 6010.5, flipResolved: true, callWall: 6100, putWall: 5900 },
     ...{ maxPain: 6000, expiry: '2026-01-16', dex: 1e11, vex: -2e8, cex: 3.5e7, atmIv30d: 0.1625 },
-    ...{ nearestIv: 0.1675, expiringGex: 1.25e9 },
+    ...{ nearestIv: 0.1675, expiringGex: 1.25e9, signProbability: 0.9375 },
+    byHorizon: { session: null, '35d': MONTH },
     ...overrides,
   };
 }
@@ -134,6 +135,19 @@ export function copyLevels(
   }).immediate();
   db.close();
 }
+/** The levels of the horizon of 35 days in `recordOf`. */
+export const MONTH: StoredLevels = {
+  ...{
+    netGex: -1e9,
+    grossGex: 5e9,
+    signProbability: 0.875,
+    gexFlip: 6020,
+    flipResolved: true,
+    callWall: 6100,
+    putWall: 5900,
+  },
+  ...{ maxPain: 5990, expiry: '2026-01-09' },
+};
 
 /** Stores a snapshot and its levels. Returns the id of the snapshot. */
 export function keepLevels(store: MarketStore, overrides: Partial<LevelRecord> = {}): number {

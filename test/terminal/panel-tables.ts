@@ -63,7 +63,17 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
   expiries: (answer: Expiries) => {
     const figures = [
       ...['tte', 'net_gex', 'gross_share_pct', 'expired_share_pct', 'atm_iv', 'atm_iv_bid', 'atm_iv_ask'],
-      ...['atm_iv_trading', 'expected_move', 'skew_25d', 'max_pain', 'forward', 'rate', 'open_interest', 'volume'],
+      ...[
+        'atm_iv_trading',
+        'expected_move',
+        'straddle_move',
+        'skew_25d',
+        'max_pain',
+        'forward',
+        'rate',
+        'open_interest',
+        'volume',
+      ],
       ...['gross_gex', 'sign_margin_pct', 'smile_refused'],
     ];
     const { columns, rows } = listsOf(answer, ['expiry', ...figures]);

@@ -92,8 +92,9 @@ export function expiryReadout(expiries: Expiries, i: number, moment: string | un
   const refused = smile_refused[i];
   return [
     `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.root[i]} ${expiries.settlement[i]} (${daysText(expiries.tte[i]!)})`,
-    ...(refused
-      ? [`no smile: ${refusalText(refused)}`]
+    ...(refused ? [`no smile: ${refusalText(refused)}`] : []),
+    ...(expiries.atm_iv[i] === null
+      ? []
       : [
           `ATM ${volatility(expiries.atm_iv[i])} (${volatility(atm_iv_bid[i])} to ${volatility(atm_iv_ask[i])})`,
           `move ±${price(expected_move[i])} (${percent((100 * (expected_move[i] ?? Number.NaN)) / spot_price, 1, false)})`,

@@ -90,7 +90,7 @@ export const START: PageState = {
 export const TICKER = /^\^?[A-Z0-9][A-Z0-9.-]{0,18}$/;
 /** A moment in the form of the page's own links. Any other form is converted to this one. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
-const EXPIRIES = /^(?:0dte|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
+const EXPIRIES = /^(?:0dte|session|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
 const NAME = /^[a-z][a-z_]{0,23}$/;
 const FIGURE = /^[a-z][a-z0-9_.]{0,79}$/i;
 const OWN_LENGTH_MAX = 200;

@@ -70,6 +70,7 @@ export function expiryChoices(expiry: readonly string[], ms: number): ExpiryChoi
   const first = firstExpiry(dates, ms);
   return [
     { value: 'all', text: 'All', count: dates.length },
+    { value: 'next:35', text: '35 days', count: dates.filter((date) => date <= shiftedDate(today, 35)).length },
     ...(first ? [first] : []),
     { value: `next:${days}`, text: 'This week', count: dates.filter((date) => date <= friday).length },
     ...(monthly && monthly !== first?.value
@@ -86,6 +87,7 @@ export function dayWithin(date: string, ms: number): string {
 /** Returns the chosen expiries as text: `0DTE`, `next 7 days` or `Fri 18 Sep`. */
 export function expiriesText(value: string, ms: number): string {
   if (value === '0dte') return '0DTE';
+  if (value === 'session') return 'session';
   const days = /^next:(\d+)$/.exec(value)?.[1];
   return days === undefined ? `${dayWithin(value, ms)} only` : `next ${days} ${days === '1' ? 'day' : 'days'}`;
 }

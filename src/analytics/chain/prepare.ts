@@ -1,7 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import { countAllocated } from '../../core/garbage.ts';
 import { byRange, StepCache, type Steps } from '../../core/steps.ts';
-import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, YEAR_MS } from '../../market/calendar.ts';
+import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, sessionEnd, YEAR_MS } from '../../market/calendar.ts';
 import { type Chain, hasOpenInterest, type Series, sideWithoutInterest } from '../../market/chain.ts';
 import { nearestListed } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
@@ -27,9 +27,16 @@ export function prepareChain(
   return cache.of(chain, JSON.stringify(OPTION_NAMES.map((name) => options[name])), {
     message: 'Reading the chain',
     tokens,
-    steps: () =>
-      options.weight === 'volume' ? weighedByVolume(chain, options, nowMs) : prepare(chain, options, nowMs),
+    steps: () => {
+      if (options.ssr !== DEFAULT_OPTIONS.ssr) return withSmileDynamics(chain, options, nowMs);
+      return options.weight === 'volume' ? weighedByVolume(chain, options, nowMs) : prepare(chain, options, nowMs);
+    },
   });
+}
+
+/** Replaces the ratio of the smile dynamics, which does not change the columns. */
+function* withSmileDynamics(chain: Chain, options: AnalysisOptions, nowMs: () => number): Steps<PreparedChain> {
+  return { ...(yield* prepareChain(chain, { ...options, ssr: DEFAULT_OPTIONS.ssr }, 0, nowMs)), options };
 }
 
 /** Replaces the weights of the chain that is prepared with open interest. All other columns are shared. */
@@ -264,7 +271,9 @@ function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: () => num
   const message =
     selection.kind === 'next'
       ? `No contract of ${underlying} settles within ${selection.days} days of ${of}`
-      : whyNotLive(chain, date, of);
+      : selection.kind === 'session'
+        ? `No contract of ${underlying} settles in the session after ${of}, which ends at ${minuteOf(sessionEnd(asOf))} New York`
+        : whyNotLive(chain, date, of);
   return new ClientError('unknown_expiry', message, { hint: nearestListed(live, date, today, nowMs()) });
 }
 
@@ -301,6 +310,8 @@ export function isSelected(series: Series, asOf: number, selection: ExpirySelect
       return series.expiry === newYorkDate(asOf);
     case 'date':
       return series.expiry === selection.date;
+    case 'session':
+      return series.settlesAt <= sessionEnd(asOf);
     case 'next':
       return series.settlesAt - asOf <= selection.days * DAY_MS;
   }

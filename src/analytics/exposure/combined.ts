@@ -2,7 +2,7 @@ import { recordOf } from '../../core/record-of.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { exposuresOf } from './dollar-exposures.ts';
-import { flipOfPositions, profileHalfWidth } from './gamma-flip.ts';
+import { flipOfPositions, profileHalfWidth, quotedStrikes } from './gamma-flip.ts';
 import {
   levelsWithin,
   netGexAtLevels,
@@ -11,6 +11,7 @@ import {
   positionColumns,
   positionsOf,
 } from './gamma-profile.ts';
+import { signProbabilityOf } from './sign-probability.ts';
 import { type StrikeGamma, strikeGamma, walls } from './walls.ts';
 
 /**
@@ -27,7 +28,9 @@ export function* combine(index: PreparedChain, fund: PreparedChain) {
     wide: yield* concatenatePositions(indexPositions.wide, fundPositions.wide),
     narrow: yield* concatenatePositions(indexPositions.narrow, fundPositions.narrow),
   };
-  const flip = yield* flipOfPositions(both, spot);
+  const [low, high] = quotedStrikes(index);
+  const [fundLow, fundHigh] = quotedStrikes(fund).map((each) => each * ratio) as [number, number];
+  const flip = yield* flipOfPositions(both, spot, [Math.min(low, fundLow), Math.max(high, fundHigh)]);
   const level = levelsWithin(profileHalfWidth(flip, spot), spot);
   const indexGex = yield* netGexAtLevels(indexPositions, level);
   const fundGex = yield* netGexAtLevels(fundPositions, level);
@@ -35,7 +38,10 @@ export function* combine(index: PreparedChain, fund: PreparedChain) {
   const [indexGamma, fundGamma] = [yield* strikeGamma(index), yield* strikeGamma(fund)];
   return {
     ratio,
-    exposures: recordOf(['dex', 'gex', 'grossGex', 'vex', 'cex'] as const, (name) => ofIndex[name] + ofFund[name]),
+    exposures: {
+      ...recordOf(['dex', 'gex', 'grossGex', 'vex', 'cex'] as const, (name) => ofIndex[name] + ofFund[name]),
+      signProbability: signProbabilityOf([index, fund]),
+    },
     index: ofIndex,
     fund: ofFund,
     flip,

@@ -2,18 +2,20 @@ import type { Steps } from '../../core/steps.ts';
 import { horizonEnd, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
-import type { LevelRecord } from '../../market/level-record.ts';
+import type { LevelRecord, StoredLevels } from '../../market/level-record.ts';
 import type { VarianceClock } from '../../market/variance-clock.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareChain } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
+import { atmBand } from '../chain/volatility-band.ts';
 import { fitClock } from '../surface/fit-clock.ts';
 import { fitSurface } from '../surface/fit-surface.ts';
 import type { SurfaceSlice } from '../surface/fitted-surface.ts';
 import { bandSource, smileRefusals } from '../surface/quote-bands.ts';
 import { expiringGamma, seriesNearest } from './gamma-concentration.ts';
-import { gexLevels } from './gex-levels.ts';
+import { gexLevels, type LevelSet } from './gex-levels.ts';
+import { horizonLevels } from './horizons.ts';
 
 /** The common maturity at which volatilities of different days are compared, calendar days. */
 const DAYS = 30;
@@ -27,26 +29,36 @@ export function* computeLevelRecord(
   cashDividends: readonly CashDividend[],
 ): Steps<LevelRecord> {
   const prepared = yield* prepareChain(chain, { ...DEFAULT_OPTIONS, cashDividends });
-  const { exposures, walls, flip, dominant, maxPain } = yield* gexLevels(prepared, premiumBySeries);
+  const levels = yield* gexLevels(prepared, premiumBySeries);
+  const { session, '35d': month } = yield* horizonLevels(prepared, levels, premiumBySeries);
+  const { exposures } = levels;
   return {
     underlying: chain.underlying,
     simulated: chain.simulated,
     asOf: chain.asOf,
     day: newYorkDate(chain.asOf),
     spot: chain.spot,
+    ...storedLevels(levels),
+    byHorizon: { session: session && storedLevels(session), '35d': month && storedLevels(month) },
+    dex: exposures.dex,
+    vex: exposures.vex,
+    cex: exposures.cex,
+    ...(yield* volatilitiesOf(prepared)),
+    expiringGex: expiringGamma(prepared),
+  };
+}
+
+function storedLevels({ exposures, walls, flip, dominant, maxPain }: LevelSet): StoredLevels {
+  return {
     netGex: exposures.gex,
     grossGex: exposures.grossGex,
+    signProbability: exposures.signProbability,
     gexFlip: flip.level,
     flipResolved: flip.resolved,
     callWall: walls.call.strike,
     putWall: walls.put.strike,
     maxPain,
     expiry: dominant.series.expiry,
-    dex: exposures.dex,
-    vex: exposures.vex,
-    cex: exposures.cex,
-    ...(yield* volatilitiesOf(prepared)),
-    expiringGex: expiringGamma(prepared),
   };
 }
 
@@ -67,10 +79,16 @@ function* volatilitiesOf(prepared: PreparedChain): Steps<Pick<LevelRecord, 'atmI
   const last = next === end ? next : times.findLast((each) => each < end);
   const series = usable.filter(({ series: { settlesAt } }) => settlesAt === last || settlesAt === next);
   yield { message: 'Fitting the volatility at 30 days' };
-  const { slices } = yield* fitSurface({ ...prepared, series }, bandSource(prepared));
+  const source = bandSource(prepared);
+  const { slices } = yield* fitSurface({ ...prepared, series }, source);
+  const bands = new Map(usable.map((each) => [each.series.settlesAt, atmBand(prepared, each)]));
   const clock = fitClock(
     asOf,
-    times.map((settlesAt) => ({ settlesAt, variance: variances.get(settlesAt)! })),
+    times.map((settlesAt) => {
+      const { bid, ask } = bands.get(settlesAt)!;
+      const band = (ask - bid) / (ask + bid);
+      return { settlesAt, variance: variances.get(settlesAt)!, ...(source === 'quotes' && { band }) };
+    }),
   );
   const volatilityAt = (atMs: number) => Math.sqrt((varianceAt(slices, clock, atMs) * YEAR_MS) / (atMs - asOf));
   return { atmIv30d: volatilityAt(end), nearestIv: nearest ? volatilityAt(nearest.series.settlesAt) : null };

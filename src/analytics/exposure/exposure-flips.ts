@@ -2,7 +2,7 @@ import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
-import { type DayAhead, dayAheadOf } from './day-ahead.ts';
+import { type DayAhead, dayAheadOf, isNear } from './day-ahead.ts';
 import { type Exposures, pricedExposures } from './dollar-exposures.ts';
 import {
   type ChainPositions,
@@ -37,18 +37,28 @@ export function* exposureFlips(prepared: PreparedChain, positions?: ChainPositio
     const priced = yield* pricedExposures(prepared, missing, MESSAGE);
     for (const [i, each] of missing.entries()) exact.set(each, priced[i]!);
   };
+  /** The charm exposure of the near series, which the sketch leaves out, shares. They are the first ones. */
+  const nearCharm = new Map<number, number>();
+  const near = prepared.pairs.contracts.indexOf(prepared.series.findLast(isNear)?.end ?? 0);
+  const priceNear = function* (spots: readonly number[]): Steps<void> {
+    const priced = near === 0 ? [] : yield* pricedExposures(prepared, spots, MESSAGE, near);
+    for (const [i, each] of spots.entries()) nearCharm.set(each, (priced[i]?.cex ?? 0) / each);
+  };
   const sketch = yield* sketchExposures(prepared, positions ?? (yield* positionsOf(prepared)), REACH);
   yield* price([spot]);
-  const charm = exact.get(spot)!.cex / spot;
+  yield* priceNear([spot]);
+  const charm = exact.get(spot)!.cex / spot - nearCharm.get(spot)!;
   /** Returns a number with the sign of the exposure at a spot, or `undefined` if the sign is uncertain. */
   const signAt = (name: 'vex' | 'cex', at: number) => {
     if (exact.has(at)) return Math.sign(exact.get(at)![name]);
     if (!sketch) return undefined;
-    const [least, most] = name === 'vex' ? sketch(at).vanna : sketch(at).charm.map((each) => charm + each);
+    const [least, most] =
+      name === 'vex' ? sketch(at).vanna : sketch(at).charm.map((each) => charm + each + nearCharm.get(at)!);
     if (least! > 0) return 1;
     return most! < 0 ? -1 : undefined;
   };
   const change = function* (name: 'vex' | 'cex', spots: readonly number[]): Steps<[number, number] | undefined> {
+    if (name === 'cex' && sketch) yield* priceNear(spots);
     yield* price(spots.filter((each) => signAt(name, each) === undefined));
     return nearestChange(
       spots,
@@ -62,10 +72,11 @@ export function* exposureFlips(prepared: PreparedChain, positions?: ChainPositio
     const [from, to] = (yield* change(name, grid)) ?? [];
     if (from === undefined || to === undefined) return Number.NaN;
     const finer = Array.from({ length: SUBINTERVALS }, (_, i) => from + ((to - from) * i) / SUBINTERVALS).concat(to);
-    const [low, high] = (yield* change(name, finer))!;
+    // Of exposures that are nearly 0, a bound and the exact value may differ in sign by rounding. Such a change is none.
+    const [low, high] = (yield* change(name, finer)) ?? [from, to];
     yield* price([low, high]);
     const [a, b] = [exact.get(low)![name], exact.get(high)![name]];
-    return low + ((high - low) * a) / (a - b);
+    return a * b > 0 ? Number.NaN : low + ((high - low) * a) / (a - b);
   };
   return { vanna: yield* flip('vex'), charm: yield* flip('cex') };
 }
@@ -86,7 +97,10 @@ function nearestChange(
   return nearest;
 }
 
-/** Bounds of vanna and charm exposure at a spot, each up to a positive factor. `charm` is relative to its value at the present spot. */
+/**
+ * Bounds of vanna and charm exposure at a spot, each up to a positive factor. `charm` is relative to its value at the present spot, without
+ * the near series (`isNear`).
+ */
 type ExposureBounds = Readonly<Record<'vanna' | 'charm', readonly [least: number, most: number]>>;
 
 /** Narrow gamma curves need a finer grid. A curve with a standard deviation below two of its steps could lie between two grid points. */
@@ -145,9 +159,12 @@ function* sketchExposures(
   };
 }
 
-/** Returns columns with the gamma after the coming day (`DayAhead`), and the deviation of each curve, now or then, whichever is smaller. */
+/**
+ * Returns columns with the gamma after the coming day (`DayAhead`), of near series the present gamma, and the deviation of each curve, now or
+ * then, whichever is smaller.
+ */
 function laterColumns(
-  { pairs, seriesIndex }: PreparedChain,
+  { pairs, series, seriesIndex }: PreparedChain,
   ahead: readonly DayAhead[],
   columns: PositionColumns,
   pair: Uint32Array,
@@ -155,18 +172,17 @@ function laterColumns(
   const { count, iv, tte: present } = columns;
   const { contracts } = pairs;
   const yields = ahead.map(({ laterFactor, laterTte }) => -Math.log(laterFactor) / laterTte);
-  const tte = new Float64Array(count);
-  const rate = new Float64Array(count);
-  const dividend = new Float64Array(count);
+  const [tte, rate, dividend] = [present.slice(), columns.rate.slice(), columns.dividend.slice()];
   const deviation = new Float64Array(count);
   for (let i = 0; i < count; i++) {
-    const series = seriesIndex[contracts[pair[i]!]!]!;
-    const { carry, laterTte, laterDrift } = ahead[series]!;
-    const v = iv[i]!;
-    tte[i] = laterTte;
-    dividend[i] = yields[series]!;
-    rate[i] = dividend[i]! + (carry + v * v * (laterDrift - laterTte / 2)) / laterTte;
-    deviation[i] = v * Math.sqrt(Math.min(present[i]!, laterTte));
+    const index = seriesIndex[contracts[pair[i]!]!]!;
+    if (!isNear(series[index]!)) {
+      const { carry, laterTte } = ahead[index]!;
+      tte[i] = laterTte;
+      dividend[i] = yields[index]!;
+      rate[i] = dividend[i]! + carry / laterTte;
+    }
+    deviation[i] = iv[i]! * Math.sqrt(tte[i]!);
   }
   return { later: { ...columns, tte, rate, dividend }, deviation };
 }

@@ -19,7 +19,7 @@ export interface ExposureSums {
   readonly netGex: Float64Array;
   /** The sum of the absolute GEX of the contracts, per 1 % move. */
   readonly grossGex: Float64Array;
-  /** Net delta-notional, the change of delta-notional per vol point, and its expected change over the coming day. */
+  /** Net delta-notional, the change of delta-notional per vol point, and its drift over the coming day. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
@@ -57,7 +57,7 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
   for (let from = 0; from < pairs.count; from += PAIRS_MAX) {
     const end = Math.min(from + PAIRS_MAX, pairs.count);
     if (meter.beginsNextStep(end - from)) yield { message: MESSAGE };
-    loadPairs({}, prepared, ahead, from, end);
+    loadPairs({}, prepared, ahead, from, end, spot);
     pairExposures(end - from, spot, partial);
     for (let pair = 0, i = contracts[from]!; pair < end - from; pair++) {
       const to = group[from + pair]!;

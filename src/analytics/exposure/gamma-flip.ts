@@ -4,21 +4,28 @@ import { rowsOfColumn } from '../chain/rows.ts';
 import {
   type GammaProfile,
   gexOfColumns,
+  grossGexOf,
   levelsWithin,
   netGexAtLevels,
+  netGexOf,
   type Positions,
   positionsOf,
   STEP,
 } from './gamma-profile.ts';
+import { SIGN_MARGIN_MIN_PCT, signMarginPct } from './sign-margin.ts';
+import { isStickyStrike } from './smile-dynamics.ts';
 
 /** The flip of net gamma, or a substitute spot if there is no flip. */
 export interface GammaFlip {
   /** The spot at which net gamma changes its sign, dollars. */
   readonly level: number;
   /**
-   * False if net gamma keeps its sign from 50 % below to 50 % above spot. `level` is then the spot with the smallest absolute net gamma.
+   * False if net gamma keeps its sign from 50 % below to 50 % above spot: `level` is then the spot with the smallest absolute net gamma. Also
+   * false if `level` is outside the quoted strikes, because the volatilities there come from no quote.
    */
   readonly resolved: boolean;
+  /** True if net gamma changes its sign at `level`, but outside the quoted strikes. */
+  readonly isOutside?: true;
 }
 
 /** Half-widths of the grid of spots, as fractions of the present spot. If net gamma keeps its sign on one grid, the next grid is tried. */
@@ -30,26 +37,114 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 }
 
 /**
- * Computes net gamma over a grid of spots, and finds the sign change nearest to the present spot (Perfiliev 2022). Volatilities stay at
- * their strikes, and forwards move with spot. Other tools use the strike where the cumulative gamma by strike changes its sign, which is a
+ * Computes net gamma over a grid of spots, and finds the sign change nearest to the present spot (Perfiliev 2022). Smiles move by the chain's
+ * smile dynamics, and forwards with spot. Other tools use the strike where the cumulative gamma by strike changes its sign, which is a
  * different quantity and changes in jumps. The flip is cached by the chain.
  */
 export const gammaFlip = cachedBy('Finding the gamma flip', function* (prepared: PreparedChain): Steps<GammaFlip> {
-  return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
+  const quoted = quotedStrikes(prepared);
+  if (!isStickyStrike(prepared)) return yield* flipOfMovedSmiles(prepared, quoted);
+  return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot, quoted);
 });
 
-/** Finds the gamma flip of the given dealer positions. */
-export function* flipOfPositions(positions: Positions, spot: number): Steps<GammaFlip> {
+export type StrikeRange = readonly [lowest: number, highest: number];
+
+/** Returns the lowest and the highest strike whose volatility comes from a quote or from the feed. */
+export function quotedStrikes({ series, pairs, options }: PreparedChain): StrikeRange {
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, 0];
+  const include = (strike: number) => {
+    lowest = Math.min(lowest, strike);
+    highest = Math.max(highest, strike);
+  };
+  // With `own`, each contract has the volatility of the feed, also contracts that the smile leaves out.
+  if (options.iv === 'own') for (const [i, strike] of pairs.strike.entries()) if (pairs.iv[i]! > 0) include(strike);
+  for (const { forward, smile } of series) {
+    for (const end of [smile.logMoneyness[0], smile.logMoneyness.at(-1)])
+      if (end !== undefined) include(forward * Math.exp(end));
+  }
+  return [lowest * (1 - STRIKE_ROUNDING), highest * (1 + STRIKE_ROUNDING)];
+}
+
+/** The relative rounding of a strike that is computed from its log-moneyness. */
+const STRIKE_ROUNDING = 1e-12;
+
+function flipAt(level: number, [lowest, highest]: StrikeRange): GammaFlip {
+  const isOutside = level < lowest || level > highest;
+  return { level, resolved: !isOutside, ...(isOutside && { isOutside }) };
+}
+
+/** Finds the gamma flip of the given dealer positions, with the range of strikes that are quoted. Volatilities stay at their strikes. */
+export function* flipOfPositions(positions: Positions, spot: number, quoted: StrikeRange): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
     widest = yield* sketchProfile(positions, levelsWithin(halfWidth, spot));
     const level = yield* findCrossing(widest, positions, spot);
-    if (level !== undefined) return { level, resolved: true };
+    if (level !== undefined) return flipAt(level, quoted);
   }
   const { gex, errorBound } = widest!;
   const least = gex.reduce((sum, each, i) => Math.min(sum, Math.abs(each) + errorBound[i]!), Number.POSITIVE_INFINITY);
   yield* refineProfile(widest!, positions, (i) => Math.abs(gex[i]!) - errorBound[i]! <= least);
   return { level: leastAbsolute(widest!, spot), resolved: false };
+}
+
+/** One in so many levels is priced first if smiles move. The interval with the nearest sign change is then priced at all its levels. */
+const COARSE = 4;
+
+/** Finds the gamma flip of a chain whose smiles move with spot. */
+function* flipOfMovedSmiles(prepared: PreparedChain, quoted: StrikeRange): Steps<GammaFlip> {
+  const { spot } = prepared.chain;
+  let profile: GammaProfile | undefined;
+  for (const halfWidth of HALF_WIDTHS) {
+    const fine = levelsWithin(halfWidth, spot);
+    const level = fine.filter((_, i) => i % COARSE === 0);
+    profile = { level, gex: yield* netGexOf(prepared, level) };
+    const nearest = crossingNearest(profile, spot);
+    if (nearest === undefined) continue;
+    const near = fine.filter((each) => Math.abs(each - nearest) <= COARSE * STEP * spot);
+    return flipAt(crossingNearest({ level: near, gex: yield* netGexOf(prepared, near) }, spot) ?? nearest, quoted);
+  }
+  return { level: leastAbsolute(profile!, spot), resolved: false };
+}
+
+/** Spots, dollars. */
+export interface FlipZone {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The number of levels that are priced at once on a side of the flip. Beyond the first ones, one in `COARSE` levels is priced. */
+const ZONE_LEVELS = 12;
+const ZONE = { message: 'Finding the zone of the flip' };
+
+/**
+ * Returns the spots around the flip at which the sign margin is below `SIGN_MARGIN_MIN_PCT`, interpolated between levels and at most 50 % from
+ * spot. Returns null if the flip is not resolved.
+ */
+export const flipZone = cachedBy(ZONE.message, function* (prepared: PreparedChain): Steps<FlipZone | null> {
+  const { level, resolved } = yield* gammaFlip(prepared);
+  if (!resolved) return null;
+  return { low: yield* zoneEnd(prepared, level, -1), high: yield* zoneEnd(prepared, level, 1) };
+});
+
+function* zoneEnd(prepared: PreparedChain, flip: number, direction: 1 | -1): Steps<number> {
+  const all = levelsWithin(HALF_WIDTHS.at(-1)!, prepared.chain.spot).filter((each) => direction * (each - flip) > 0);
+  if (direction < 0) all.reverse();
+  const levels = all.filter((_, i) => i < ZONE_LEVELS || i % COARSE === 0);
+  // The margin is 0 at the flip.
+  let [place, below] = [flip, -SIGN_MARGIN_MIN_PCT];
+  for (let from = 0; from < levels.length; from += ZONE_LEVELS) {
+    const level = levels.slice(from, from + ZONE_LEVELS);
+    yield ZONE;
+    const gross = yield* grossGexOf(prepared, level);
+    yield ZONE;
+    const net = yield* netGexOf(prepared, level);
+    for (const [i, each] of level.entries()) {
+      const excess = signMarginPct(net[i]!, gross[i]!) - SIGN_MARGIN_MIN_PCT;
+      if (excess >= 0) return place + ((each - place) * below) / (below - excess);
+      [place, below] = [each, excess];
+    }
+  }
+  return place;
 }
 
 /** Returns the sign change nearest to spot, if any. Values next to it and with an uncertain sign are computed exactly. */

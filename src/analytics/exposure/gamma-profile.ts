@@ -11,6 +11,7 @@ import {
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import { PRICED_COLUMNS, type PreparedChain } from '../chain/prepared-chain.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
+import { isStickyStrike, smileMover } from './smile-dynamics.ts';
 
 // In this file, a level is a spot price at which gamma is computed.
 
@@ -29,8 +30,32 @@ const WIDE_MIN = 2 * STEP;
 
 /** Returns the net GEX at levels that are 0.25 % of spot apart, up to `halfWidth` (a fraction of spot) below and above spot. */
 export function* netGammaProfile(prepared: PreparedChain, halfWidth: number): Steps<GammaProfile> {
-  return yield* profileAt(yield* positionsOf(prepared), levelsWithin(halfWidth, prepared.chain.spot));
+  const level = levelsWithin(halfWidth, prepared.chain.spot);
+  return { level, gex: yield* netGexOf(prepared, level) };
 }
+
+/** Returns the net GEX of a chain at each level, by the smile dynamics of its options. */
+export function* netGexOf(prepared: PreparedChain, level: Float64Array): Steps<Float64Array> {
+  if (isStickyStrike(prepared)) return yield* netGexAtLevels(yield* positionsOf(prepared), level);
+  const moved = yield* smileMover(prepared);
+  const gex = new Float64Array(level.length);
+  const meter = new StepMeter(STEP_MOVED);
+  for (const [i, spot] of level.entries()) {
+    if (meter.beginsNextStep(prepared.pairs.count)) yield { message: MESSAGE };
+    const positions = yield* positionsOf(moved(spot));
+    gex[i] = (yield* netGexAtLevels(positions, Float64Array.of(spot)))[0]!;
+  }
+  return gex;
+}
+
+/** Returns the sum of the absolute gamma exposures of all contracts at each level, by the smile dynamics of the options. */
+export function grossGexOf(prepared: PreparedChain, level: Float64Array): Steps<Float64Array> {
+  return netGexOf({ ...prepared, position: prepared.position.map(Math.abs) }, level);
+}
+
+/** The number of pairs whose smiles one step moves. */
+const STEP_MOVED = 16_384;
+const MESSAGE = 'Pricing gamma over levels of spot';
 
 /** Returns the net GEX of given dealer positions at given levels. */
 export function* profileAt(positions: Positions, level: Float64Array): Steps<GammaProfile> {
@@ -125,7 +150,7 @@ export function* gexOfColumns(columns: PositionColumns, levels: Float64Array | L
   const level = isListed ? levels : logLevels(levels);
   const partial = partialProfile(levels);
   const chunks = Math.floor((isListed ? STEP_LISTED : STEP_LOG) / (level.length * CHUNK_ROWS));
-  yield* byRange(columns.count, Math.max(1, chunks) * CHUNK_ROWS, 'Pricing gamma over levels of spot', (from, to) => {
+  yield* byRange(columns.count, Math.max(1, chunks) * CHUNK_ROWS, MESSAGE, (from, to) => {
     const block = recordOf(POSITION_COLUMNS, (name) => columns[name].subarray(from, to));
     addGammaProfile({ count: to - from, ...block }, levels, partial);
   });

@@ -1,7 +1,8 @@
 import { recordOf } from '../../core/record-of.ts';
 import { hedges } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type DayAhead, dayAheadOf, SERIES_INPUTS } from './day-ahead.ts';
+import { type DayAhead, dayAheadOf, isOpenStrike, SERIES_INPUTS } from './day-ahead.ts';
+import { expectedAbsoluteChange } from './expected-rehedge.ts';
 import { largestRows } from './largest.ts';
 
 /** A contract and the trades with which dealers hedge their position in it. Positive numbers are purchases, negative numbers are sales. */
@@ -18,8 +19,13 @@ export interface HedgingNode {
   readonly settlesAt: number;
   /** Shares that dealers trade if spot rises by 1 %. */
   readonly dealerShares: number;
-  /** Shares that dealers are expected to trade over the coming calendar day (see `dayAheadOf`). */
+  /**
+   * Shares that dealers trade over the coming calendar day, or until an earlier settlement, if the forward stays the same. Of an open strike,
+   * this is a scenario: the price settles at the forward.
+   */
   readonly deltaFlux: number;
+  /** `deltaFlux`, or null for an open strike (see `isOpenStrike`) and without a volatility. */
+  readonly driftShares: number | null;
   /** The inputs of `dealerShares` and `deltaFlux`. */
   readonly inputs: {
     /** Contracts that dealers hold: + for long, - for short. */
@@ -32,20 +38,21 @@ export interface HedgingNode {
     /** Change of delta per 1.00 of spot. */
     readonly gamma: number;
     readonly delta: number;
-    /** The expected delta one calendar day later, or at settlement if settlement is earlier. */
+    /** The delta one calendar day later, or at an earlier settlement, if the forward stays the same. */
     readonly deltaAfter: number;
     /** Forward of the series, dollars. */
     readonly forward: number;
     /** Discount rate, continuous, decimal per year. */
     readonly rate: number;
     readonly hedgeYield: number;
+    readonly laterFactor: number;
   };
 }
 
 /**
  * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns at most `limit` contracts from the rank
- * `from` on. `deltaFlux` is an expected difference of deltas, because charm grows without bound near settlement; its sum times spot over
- * all contracts is the chain's charm exposure with the opposite sign.
+ * `from` on. `deltaFlux` is a difference of deltas, because charm grows without bound near settlement. The sum of `driftShares` times spot
+ * over all contracts is the chain's charm exposure with the opposite sign.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { gamma, position, multiplier } = prepared;
@@ -58,7 +65,9 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
   return ranked.map((row, rank) => {
     const index = prepared.seriesIndex[row]!;
     const { series, forward, rate } = prepared.series[index]!;
-    const { hedgeYield } = ahead[index]!;
+    const { carry, hedgeYield, laterFactor } = ahead[index]!;
+    const moneyness = Math.log(prepared.chain.spot / prepared.strike[row]!) + carry;
+    const deltaFlux = iv[rank]! > 0 ? -change[rank]! * position[row]! * multiplier[row]! : 0;
     return {
       contract: row,
       strike: prepared.strike[row]!,
@@ -67,7 +76,8 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
       root: series.root,
       settlesAt: series.settlesAt,
       dealerShares: Math.round(shares(row)),
-      deltaFlux: iv[rank]! > 0 ? -change[rank]! * position[row]! * multiplier[row]! : 0,
+      deltaFlux,
+      driftShares: iv[rank]! > 0 && !isOpenStrike(moneyness, iv[rank]!, prepared.series[index]!) ? deltaFlux : null,
       inputs: {
         position: position[row]!,
         multiplier: multiplier[row]!,
@@ -79,9 +89,21 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
         forward,
         rate,
         hedgeYield,
+        laterFactor,
       },
     };
   });
+}
+
+/**
+ * Returns the number of shares that dealers are expected to trade over the coming day, or until an earlier settlement, in either direction,
+ * or null without a volatility.
+ */
+export function expectedAbsShares({ callPut, strike, inputs }: HedgingNode): number | null {
+  const { position, multiplier, forward, iv } = inputs;
+  if (!(iv > 0)) return null;
+  const moneyness = Math.log(forward / strike);
+  return Math.abs(position * multiplier) * expectedAbsoluteChange({ ...inputs, callPut, moneyness });
 }
 
 /** Returns the shares that dealers trade to hedge a contract if spot rises by 1 %, or `undefined` if the chain lacks the contract. */

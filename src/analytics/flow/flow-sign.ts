@@ -1,3 +1,4 @@
+import type { AssumedSign } from '../chain/options.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
@@ -9,6 +10,13 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
   const position = new Float64Array(prepared.count);
   for (let i = 0; i < position.length; i++) position[i] = -net[prepared.row[i]!]!;
   return { ...prepared, sign: 'flow', position };
+}
+
+/** Returns a copy of the chain in which dealers hold what a convention assumes. */
+export function signedBy(prepared: PreparedChain, sign: AssumedSign): PreparedChain {
+  const { weight, callPut } = prepared;
+  const factor = { calls_long_puts_short: undefined, short_both: -1, long_both: 1 }[sign];
+  return { ...prepared, sign, position: weight.map((each, i) => each * (factor ?? callPut[i]!)) };
 }
 
 /** The share of open interest for which prints show the dealers' side. */

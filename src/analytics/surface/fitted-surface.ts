@@ -2,7 +2,7 @@ import { YEAR_MS } from '../../market/calendar.ts';
 import type { VarianceClock } from '../../market/variance-clock.ts';
 import type { PreparedSeries } from '../chain/prepared-chain.ts';
 import type { PriceLaw } from './price-law.ts';
-import type { BandSource, RefusalReason } from './quote-bands.ts';
+import type { BandSource, QuotedAtm, RefusalReason } from './quote-bands.ts';
 import { lawOfPower, mixtureAt, type Rung } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
 
@@ -40,8 +40,8 @@ export interface FitQuality {
   readonly skewBand: number;
 }
 
-/** A series that the surface leaves out, with the reason. */
-export type RefusedSeries = Readonly<{ series: PreparedSeries; reason: RefusalReason }>;
+/** A series that the surface leaves out, with the reason. `atm` is null if the quotes determine no volatility at the money either. */
+export type RefusedSeries = Readonly<{ series: PreparedSeries; reason: RefusalReason; atm: QuotedAtm | null }>;
 
 /** The maximum yearly change of the forward's logarithm after the last settlement, which may be within an hour of the quotes. */
 const CARRY_MAX = 1;

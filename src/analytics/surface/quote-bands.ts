@@ -5,6 +5,7 @@ import { isComputedIv } from '../chain/forward.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
+import { atmBand } from '../chain/volatility-band.ts';
 import type { QuoteBands } from './slice-model.ts';
 
 /** The least number of usable strikes in a series of the surface. Each side of the forward needs at least `SIDE_STRIKES_MIN` strikes. */
@@ -133,13 +134,26 @@ export function joinColumns<Columns extends Record<keyof Columns, Float64Array>>
   return recordOf(names, (name) => Float64Array.from(all.flatMap((each) => [...each[name]]))) as unknown as Columns;
 }
 
+/** The volatility at the money of a series, and those that bids and asks imply, decimal per calendar year. */
+export type QuotedAtm = Readonly<{ iv: number; bid: number; ask: number }>;
+
 /**
- * Returns the at-the-money volatility of a series, decimal per calendar year, and one standard deviation of the price at settlement,
- * dollars. Both are null if the series' quotes do not determine a smile, for the reason `refused`.
+ * Returns the volatility at the money of a series without a smile, with its band, decimal per calendar year. Returns null unless the listed
+ * strikes next to the forward, one on each side, have usable two-sided quotes and lie within one standard deviation of the forward.
  */
-export function seriesAtm(prepared: PreparedChain, series: PreparedSeries) {
-  const refused = smileRefusals(prepared).get(series);
-  if (refused !== undefined) return { iv: null, expectedMove: null, refused };
+export function quotedAtm(prepared: PreparedChain, series: PreparedSeries): QuotedAtm | null {
+  const { start, end, forward, smile } = series;
+  const { logMoneyness } = smile;
+  const strikes = prepared.strike.subarray(start, end);
+  const above = strikes.findIndex((each) => each >= forward);
+  const below = strikes.findLastIndex((each) => each <= forward);
+  if (above < 0 || below < 0) return null;
   const iv = atmVolatility(series);
-  return { iv, expectedMove: series.forward * iv * Math.sqrt(series.tte), refused: null };
+  const reach = iv * Math.sqrt(series.tte);
+  for (const strike of [strikes[below]!, strikes[above]!]) {
+    const distance = Math.log(strike / forward);
+    if (!logMoneyness.includes(distance) || Math.abs(distance) > reach) return null;
+  }
+  const { bid, ask } = atmBand(prepared, series);
+  return Number.isNaN(bid) || Number.isNaN(ask) ? null : { iv, bid, ask };
 }

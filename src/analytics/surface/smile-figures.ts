@@ -33,6 +33,12 @@ export function smileFigures(law: PriceLaw, years: number) {
   };
 }
 
+/** Returns the 25-delta skew of a distribution, decimal per calendar year: `skew25` of `smileFigures` without the other figures. */
+export function skewOf({ law, tte }: Pick<HorizonLaw, 'law' | 'tte'>): number {
+  const volatility = (d1: number) => Math.sqrt(law.totalVariance(strikeOf(law, d1)) / tte);
+  return volatility(D1[25]) - volatility(-D1[25]);
+}
+
 /** The number of points of a smile, and the distance of the first and the last point from the forward, in standard deviations at the money. */
 const POINTS = 61;
 const POINTS_REACH = 3;

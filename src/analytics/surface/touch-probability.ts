@@ -1,30 +1,89 @@
+import type { Steps } from '../../core/steps.ts';
 import { passage, passageProducts, type Walk } from '../../math/first-passage.ts';
+import type { FittedSurface, HorizonLaw } from './fitted-surface.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
-import type { PriceLaw } from './price-law.ts';
+import { clampProbability, type PriceLaw } from './price-law.ts';
+import { type Path, touchGridOf } from './touch-grid.ts';
 
 /** A strike that the price may touch before the horizon, the spot, and the forward at the horizon, dollars. */
 export type Barrier = Readonly<{ spot: number; strike: number; forward: number }>;
 
 /**
- * Returns the probability that the price reaches a strike at any time up to the horizon: the odds of ending beyond it by `law`, on the side
- * away from spot, times the ratio of the odds of touching to those of ending beyond it by the jump diffusion `model`. It is at least the
- * probability of ending beyond the strike, at most `most`, the bound of `superHedge`, and 1 if the strike is at spot.
+ * Returns the probabilities of touching a strike by the two continuous paths (see `TouchGrid`). A surface without settlements has a
+ * lognormal law, and its path is a diffusion of constant volatility. `tokens` is the cost of the surface's grid if it is not cached.
  */
-export function* touchProbabilities(law: PriceLaw, model: JumpDiffusion, barrier: Barrier) {
+export function* pathTouches(
+  surface: FittedSurface,
+  horizon: HorizonLaw,
+  barrier: Barrier,
+  tokens = 0,
+): Steps<Record<Path, number>> {
+  if (surface.slices.length > 0) {
+    const grid = yield* touchGridOf(surface, tokens);
+    const strike = (barrier.strike * surface.spot) / barrier.spot;
+    const at = (path: Path) => grid.probability(strike, horizon, path);
+    return { local: at('local'), random: at('random') };
+  }
+  const touch = yield* passage(walkTo(barrier, { variance: horizon.atmVariance, jumps: 0, mean: 0, width: 0 }));
+  return { local: touch, random: touch };
+}
+
+/**
+ * Returns the probability of touching a strike in the scenario of a jump law: the odds of ending beyond the strike by its law, on the side
+ * away from spot, times the ratio of the odds of touching to those of ending beyond it by the jump diffusion alone.
+ */
+export function* jumpTouch(law: PriceLaw, model: JumpDiffusion, barrier: Barrier): Steps<number> {
   const { spot, strike, forward } = barrier;
   const side = strike >= spot ? 1 : -1;
   const end = endBeyond(law, side, strike / forward);
   const endInModel = endBeyond(jumpDiffusionLaw(model), side, strike / forward);
   const touchInModel = yield* passage(walkTo(barrier, model));
-  const most = superHedge(law, side, strike / forward, spot / forward);
-  if (touchInModel >= 1) return { probability: 1, most: 1 };
+  if (touchInModel >= 1) return 1;
   // Far in a tail, both probabilities of the model may be zero in double precision.
   const ratio = endInModel > 0 ? Math.max(1, odds(touchInModel) / odds(endInModel)) : 1;
-  const touch = 1 / (1 + 1 / (odds(end) * ratio));
-  return { probability: Math.max(end, Math.min(touch, most)), most };
+  return 1 / (1 + 1 / (odds(end) * ratio));
 }
 
-/** Returns the size of the work of `touchProbabilities` (see `passageProducts`). */
+/**
+ * The error of a probability p of touching is about `NUMERICAL_ERROR + MODEL_ERROR * p * (1 - p)`. The first part comes from the numerical
+ * method and from quotes that are rounded to ticks. The second part is fitted to Heston markets, whose price and volatility are correlated.
+ */
+const NUMERICAL_ERROR = 0.003;
+const MODEL_ERROR = 0.05;
+
+/** The probabilities of touching a strike by some models, their range, and the bounds of arbitrage. */
+export interface TouchRange {
+  /** One for each model, within the bounds. */
+  readonly probabilities: readonly number[];
+  readonly low: number;
+  readonly high: number;
+  /** The probability of ending beyond the strike, and the price of the cheapest super-hedge (`superHedge`). */
+  readonly end: number;
+  readonly superHedge: number;
+}
+
+/**
+ * Limits the probabilities of models to the bounds of arbitrage by `law`. The range is from the least to the largest of them, wider at both
+ * ends by the error of a model. If the strike is at spot, the probabilities are 1.
+ */
+export function touchRange(models: readonly number[], law: PriceLaw, { spot, strike, forward }: Barrier): TouchRange {
+  const side = strike >= spot ? 1 : -1;
+  const end = clampProbability(endBeyond(law, side, strike / forward));
+  const most = Math.max(end, superHedge(law, side, strike / forward, spot / forward));
+  if (strike === spot) return { probabilities: models.map(() => 1), low: 1, high: 1, end, superHedge: 1 };
+  const [low, high] = [Math.min(...models), Math.max(...models)];
+  const errorOf = (p: number) => NUMERICAL_ERROR + MODEL_ERROR * p * (1 - p);
+  const within = (probability: number) => Math.max(end, Math.min(probability, most));
+  return {
+    probabilities: models.map(within),
+    low: within(low - errorOf(low)),
+    high: within(high + errorOf(high)),
+    end,
+    superHedge: most,
+  };
+}
+
+/** Returns the size of the work of `jumpTouch` (see `passageProducts`). */
 export function touchProducts(model: JumpDiffusion, barrier: Barrier): number {
   return passageProducts(walkTo(barrier, model));
 }

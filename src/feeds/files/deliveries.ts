@@ -124,7 +124,7 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   if (whole.length > bytesMax && isHistory) return yield* readChainHistory(pieces, facts);
   if (whole.length > bytesMax) throw unreadable(`the file has more than ${bytesMax} bytes after unpacking`);
   onProgress(size);
-  yield* await runInTurns('reading a file', readMarketFile(whole, facts));
+  yield* await runInTurns('reading a file', readMarketFile(whole, { ...facts, readAtMs: nowMs }));
 }
 
 function isJson(head: FileHead | undefined): boolean {

@@ -23,6 +23,8 @@ export interface FileFacts {
   readonly origin: string;
   /** Absolute path of the file, if it is known. */
   readonly path?: string | undefined;
+  /** When the file is read, ms since the epoch; by default now. */
+  readonly readAtMs?: number | undefined;
   /** What the caller states about the file. */
   readonly stated?: Stated | undefined;
 }

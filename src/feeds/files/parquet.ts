@@ -83,7 +83,7 @@ export async function* readParquet(
   if (![isClosesHeader, isDividendsHeader].some((isHeader) => isHeader(header))) return;
   if (rows > FILE_ROWS_MAX) throw unreadable(`the table has ${rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
   const bytes = Buffer.concat(await Array.fromAsync(text(header)));
-  yield* await runInTurns('reading a table', readMarketFile(bytes, facts));
+  yield* await runInTurns('reading a table', readMarketFile(bytes, { ...facts, readAtMs: nowMs }));
 }
 
 const MAGIC = 'PAR1';

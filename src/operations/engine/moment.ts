@@ -53,7 +53,7 @@ function parseInstant(text: string): number | undefined {
 }
 
 /** The schema of a replay's moment. The description is short, because models read this text once per market tool. */
-const at = Type.Optional(momentText('Past moment: ISO 8601, or New York date (its end).'));
+const at = Type.Optional(momentText('Past moment: ISO 8601 or New York date (its end).'));
 
 /** Returns the schema of an operation's arguments, with the moment of a replay, `at`, if the operation reads the market. */
 export function withMoment(operation: Operation, input: TObject): TObject {

@@ -100,23 +100,30 @@ const asOf = momentField('When the quotes were taken, ISO 8601.');
 const AS_OF_OR_NULL = 'When the oldest of the quotes were taken, ISO 8601; null without data.';
 
 /** The arguments that decide how a chain is analysed, and which of its expiries are. */
-const OPTIONS = ['forward', 'rate', 'dividend', 'gamma', 'iv', 'weight', 'sign', 'expiries', 'expiry'] as const;
+const OPTIONS = [
+  ...(['forward', 'rate', 'dividend', 'gamma', 'iv', 'weight', 'sign', 'smile_dynamics'] as const),
+  ...(['expiries', 'expiry'] as const),
+] as const;
 
 /** Returns the schema of the field `options`, for operations of market data that take some of the options. */
 function statedOptions({ ofMarket }: Operation, { properties }: TObject): TProperties {
   const taken = OPTIONS.filter((name) => ofMarket && properties[name]);
   if (taken.length === 0) return {};
   const schemas = taken.map((name) => {
-    const { default: _, ...schema } = name === 'expiry' ? statedExpiry : properties[name]!;
+    const { default: _, ...schema } = stated[name] ?? properties[name]!;
     return [name, Type.Optional(schema as TSchema)];
   });
-  const name = taken.length > 1 ? 'AnalysisOptions' : taken[0] === 'expiry' ? 'ExpiryOption' : 'ExpiriesOption';
+  const hasMove = taken.includes('smile_dynamics');
+  const several = hasMove ? (taken.includes('sign') ? 'FlipOptions' : 'HedgingOptions') : 'AnalysisOptions';
+  const name = taken.length > 1 ? several : taken[0] === 'expiry' ? 'ExpiryOption' : 'ExpiriesOption';
   return { options: Type.Optional(namedObject(name, OPTIONS_STATED, Object.fromEntries(schemas))) };
 }
 
-const statedExpiry: TSchema = documented(textField('The expiry, YYYY-MM-DD or 0dte.'), {
-  anyOf: [{ enum: ['0dte'] }, { format: 'date' }],
-});
+/** The schemas of options whose arguments have other ones, for some or all operations. */
+const stated: Partial<Record<(typeof OPTIONS)[number], TSchema>> = {
+  expiry: documented(textField('The expiry, YYYY-MM-DD or 0dte.'), { anyOf: [{ enum: ['0dte'] }, { format: 'date' }] }),
+  smile_dynamics: textField('Volatilities if spot moves: sticky_moneyness, ssr, or ssr=R.'),
+};
 
 const OPTIONS_STATED = 'Options of the request that differ from the defaults. Absent if none does.';
 

@@ -10,8 +10,10 @@ import type { PrintsQuery } from '../../market/tape.ts';
 export const ANALYSIS_CONTRACTS = 2_000;
 /** Number of option prices that are computed at moved spots for one token. A contract that is priced at n spots counts n times. */
 export const MOVED_CONTRACTS = 50_000;
-/** Size of the computation of a touch probability for one token (see `touchProducts`). */
+/** Size of the computation of a touch probability by a jump diffusion for one token (see `touchProducts`). */
 export const TOUCH_PRODUCTS = 500_000;
+/** The cost of the probabilities of touching all prices by continuous paths, once per chain. */
+export const TOUCH_GRID_TOKENS = 4;
 /** Number of tickers whose stored levels a screen reads for one token. */
 export const SCREENED_TICKERS = 100;
 /**

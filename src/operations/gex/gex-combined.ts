@@ -11,6 +11,7 @@ import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, readChain } from '../reading/analysis-options.ts';
 import { conventionOf, flowSignNotes, signConvention } from '../reading/dealer-sign.ts';
 import { openInterestNotes, provenanceOf } from '../reading/market-reading.ts';
+import { CHARM_EXPOSURE, charmNotes } from './charm.ts';
 import { MILLION } from './gex-report.ts';
 import { variantFields, variantSchema } from './level-variants.ts';
 
@@ -51,9 +52,7 @@ export const getGexCombined = defineOperation({
     with_gex_mil: number('Net GEX of the added symbol, millions of dollars per 1 % move.'),
     net_dex_mil: number('Delta exposure of both, millions of dollars.'),
     net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
-    net_cex_mil: number(
-      'Charm exposure: expected change of the delta exposure of both over the coming calendar day, millions of dollars.',
-    ),
+    net_cex_mil: number(`${CHARM_EXPOSURE}, millions of dollars, of both.`),
     count: count('Rows of each column.'),
     spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
     net_gex: numberColumn('Net gamma exposure of both at that level, dollars per 1 % move.'),
@@ -105,7 +104,9 @@ export const getGexCombined = defineOperation({
         chain,
         context,
         [own, other].flatMap((each) =>
-          [...openInterestNotes(each.chain), ...flowSignNotes(each)].map((note) => `${each.chain.underlying}: ${note}`),
+          [...openInterestNotes(each.chain), ...flowSignNotes(each), ...charmNotes(each)].map(
+            (note) => `${each.chain.underlying}: ${note}`,
+          ),
         ),
       ),
     };

@@ -35,26 +35,29 @@ const COLUMNS = {
   forward: numberColumn('Forward price, dollars.'),
   forward_method: forwardMethodColumn,
   rate: numberColumn('Discount rate, continuous, decimal per year.'),
-  atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year; null if smile_refused is not null.'),
+  atm_iv: nullableColumn(
+    "At-the-money volatility, decimal per calendar year: that of the series' law in get_volatility_surface, or of the quotes next to the forward if smile_refused is not null; null if these determine none.",
+  ),
   atm_iv_bid: nullableColumn(
-    'At-the-money volatility that the bids imply, decimal per calendar year; null if smile_refused is not null, or without two-sided quotes.',
+    'At-the-money volatility that the bids next to the forward imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
   ),
   atm_iv_ask: nullableColumn(
-    'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
+    'At-the-money volatility that the asks next to the forward imply, decimal per calendar year; null if atm_iv_bid is null.',
   ),
   atm_iv_trading: nullableColumn(
-    'atm_iv per year of trading time, in which nights, and days without trading, count little, so that short expiries can be compared; null if atm_iv is null.',
+    'atm_iv per year of trading time, in which nights, and days without trading, count less, so that short expiries can be compared; null if atm_iv is null.',
   ),
-  expected_move: nullableColumn(
-    'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',
+  expected_move: nullableColumn('One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null.'),
+  straddle_move: nullableColumn(
+    'Expected distance of the price at settlement from the forward, dollars: the price of the straddle at the forward, without discounting, which traders call the expected move. About four fifths of expected_move; null if atm_iv is null.',
   ),
   skew_25d: nullableColumn(
     'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if smile_refused is not null.',
   ),
   smile_refused: nullableWordColumn(
     SMILE_REFUSALS,
-    'Why the series has no volatility at the money: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
-      'one_sided: fewer than two on one side of the forward. Null if it has such a volatility. GEX includes the series in any case.',
+    'Why the series has no law, so no skew: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
+      'one_sided: fewer than two on one side of the forward. Null if it has one. GEX includes the series in any case.',
   ),
 };
 
@@ -119,14 +122,14 @@ function* expiryRows(prepared: PreparedChain, surface: FittedSurface): Steps<Row
 }
 
 /** Computes the row of one series. `before` is the gross gamma of all series that settle earlier, dollars per 1 % move. */
-function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: PreparedSeries, before: number) {
+function rowOf(prepared: PreparedChain, surface: FittedSurface, each: PreparedSeries, before: number) {
   const { start, end, tte, forwardMethod, rate } = each;
   const gex = gexBySeries(prepared);
   const index = prepared.series.indexOf(each);
   const [gross, all] = [gex.gross[index]!, gex.grossOfAll];
   // If no contract has gamma, every share is 0.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
-  const figures = seriesFigures(prepared, each);
+  const figures = seriesFigures(prepared, surface, each);
   return {
     ...figures,
     tte,
@@ -140,6 +143,6 @@ function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: Prepared
     forward_method: forwardMethod as string,
     rate,
     atm_iv_trading:
-      figures.atm_iv === null ? null : figures.atm_iv * Math.sqrt(tte / clock.years(each.series.settlesAt)),
+      figures.atm_iv === null ? null : figures.atm_iv * Math.sqrt(tte / surface.clock.years(each.series.settlesAt)),
   };
 }

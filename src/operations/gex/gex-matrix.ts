@@ -10,6 +10,7 @@ import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';
 import { settlementColumn } from '../reading/market-words.ts';
+import { charmNotes } from './charm.ts';
 
 const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
 type Measure = (typeof MEASURES)[number];
@@ -69,7 +70,13 @@ export const getGexMatrix = defineOperation({
     sign_convention: signConvention,
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/matrix' },
-  run: (input, context) => answerChain(input, context, (prepared) => matrixOf(prepared, input.measure, input.band)),
+  run: (input, context) =>
+    answerChain(
+      input,
+      context,
+      (prepared) => matrixOf(prepared, input.measure, input.band),
+      input.measure === 'charm' ? charmNotes : undefined,
+    ),
 });
 
 function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {

@@ -2,8 +2,10 @@ import { Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { GexLevels, LevelSet } from '../../analytics/exposure/gex-levels.ts';
+import { gammaOfRecord, gammaRegime, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import type { Walls } from '../../analytics/exposure/walls.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -13,11 +15,13 @@ import { answerSchema, type Context, defineOperation, ORIGIN, type Provenance } 
 import { namedObject, number, objectOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullable, numberOrNull, textList } from '../engine/wrapped-schemas.ts';
-import { type ChainInput, chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { type ChainInput, flipInput, optionsOf } from '../reading/analysis-options.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import {
+  levelsByHorizonOf,
   levelsOf,
   type MarketReading,
   openInterestNotes,
@@ -26,10 +30,28 @@ import {
   SIMULATED_NOTE,
   settledSince,
 } from '../reading/market-reading.ts';
-import { gammaNotes, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
+import { charmNotes } from './charm.ts';
+import { gammaNotes, regimeNotes, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { crossing, crossingKind } from './level-crossings.ts';
-import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
+import {
+  comparedLevels,
+  type Horizons,
+  horizonsOf,
+  levelsByHorizon,
+  monthNotes,
+  storedMonthNotes,
+} from './level-horizons.ts';
+import {
+  byFlowVariant,
+  byPrints,
+  byVolume,
+  byVolumeVariant,
+  openPositionsOf,
+  zeroDte,
+  zeroDteVariant,
+} from './level-variants.ts';
+import { signFields, signFiguresOf } from './sign-figures.ts';
 
 const hedging = namedObject('HedgingCompared', "Dealers' hedging compared with the daily volume of the underlying.", {
   shares_per_pct: number(
@@ -77,6 +99,8 @@ export const getLiveGexNodes = defineOperation({
       "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
     ),
     hedging,
+    ...signFields,
+    horizons: levelsByHorizon,
   }),
   tool: {
     question: 'walls, gamma flip, max pain',
@@ -88,7 +112,7 @@ export const getLiveGexNodes = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
-    input: objectOf({ ...chainInput.properties, expiry: expiryChoice }),
+    input: objectOf({ ...flipInput.properties, expiry: expiryChoice }),
     answers: REST_KEYS,
     isContract: true,
   },
@@ -99,29 +123,35 @@ export const getLiveGexNodes = defineOperation({
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
     // Variants are computed only for the extended answer, because the default answers of the tool and the route have no variants.
-    return yield* gexNodesOf(reading, context, isWanted('by_flow'));
+    const { result, provenance } = yield* gexNodesOf(reading, context, isWanted('by_flow'));
+    const horizons = isWanted('horizons') ? yield* horizonsOf(reading) : undefined;
+    return { result: { ...result, horizons: horizons as Horizons }, provenance };
   },
 });
 
-/** Computes the answer for a market reading. The answer has variants if `withVariants` is true. */
+/** Computes the answer for a market reading, without the levels by horizon. The answer has variants if `withVariants` is true. */
 export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
-  const variants = withVariants ? yield* variantsOf(reading, levels, context) : undefined;
+  const surface = withVariants ? yield* surfaceOfPrepared(prepared) : undefined;
+  const variants = surface ? yield* variantsOf(reading, levels, surface, context) : undefined;
+  const { '35d': month } = yield* levelsByHorizonOf(reading);
   const byFlow = prepared.sign === 'flow' ? undefined : variants?.by_flow;
   return {
-    result: { ...reportGex(prepared, levels), ...(variants as LevelVariants) },
+    result: { ...reportGex(prepared, levels, surface), ...(variants as LevelVariants) },
     provenance: provenanceOf(chain, context, [
       ...openInterestNotes(chain),
       ...settledSince([levels.dominant.series], context),
+      ...monthNotes(comparedLevels(levels), month && comparedLevels(month)),
       ...levelNotes(prepared, levels),
+      ...(withVariants ? charmNotes(prepared) : []),
       ...(byFlow ? thinFlowNotes('by_flow', byFlow.signed_share_pct) : []),
     ]),
   };
 }
 
 /** Returns the caveats on the levels of a prepared chain. Every answer with these levels has them. */
-export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: GexLevels): string[] {
+export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: LevelSet): string[] {
   return [
     ...gammaNotes(prepared, flip),
     ...wallNotes(walls),
@@ -133,12 +163,18 @@ export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: 
 
 type LevelVariants = ReturnType<typeof variantsOf> extends Steps<infer Result> ? Result : never;
 
-function* variantsOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
+function* variantsOf(
+  { chain, prepared }: MarketReading,
+  { exposures }: GexLevels,
+  surface: FittedSurface,
+  context: Context,
+) {
   return {
     by_volume: yield* byVolume(prepared),
     by_flow: yield* byPrints(prepared, context),
-    zero_dte: yield* zeroDte(prepared, exposures.grossGex, context),
+    zero_dte: yield* zeroDte(prepared, surface, exposures.grossGex, context),
     hedging: hedgingOf(chain, exposures.gex, context),
+    ...(yield* signFiguresOf(prepared, yield* openPositionsOf(prepared, context))),
   };
 }
 
@@ -190,14 +226,19 @@ export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
     put_wall: levels.putWall,
     gex_flip: levels.gexFlip,
     net_gex_mil: levels.netGex / MILLION,
-    ...reportRegime({ gex: levels.netGex, grossGex: levels.grossGex }),
+    regime: gammaRegime(gammaOfRecord(levels)),
+    sign_margin_pct: signMarginPct(levels.netGex, levels.grossGex),
     flip_resolved: levels.flipResolved,
     gross_gex_mil: levels.grossGex / MILLION,
     provenance: {
       source: shownName(levels.source),
       simulated: levels.simulated,
       as_of: new Date(levels.asOf).toISOString(),
-      notes: [...(levels.simulated ? [SIMULATED_NOTE] : []), ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE])],
+      notes: [
+        ...(levels.simulated ? [SIMULATED_NOTE] : []),
+        ...storedMonthNotes(levels),
+        ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE]),
+      ],
     },
   };
 }

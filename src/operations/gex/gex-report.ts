@@ -1,12 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
-import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { seriesVolatility } from '../../analytics/surface/series-volatility.ts';
 import { count, dateField, flagField, namedObject, number, objectOf, textField, wordField } from '../engine/schemas.ts';
 import { numberList, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { reportHead } from '../reading/market-reading.ts';
 import { forwardMethod, settlement } from '../reading/market-words.ts';
+import { CHARM_EXPOSURE } from './charm.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const MILLION = 1e6;
@@ -19,7 +21,7 @@ const seriesReading = namedObject('SeriesReading', undefined, {
   forward: number('Forward price, dollars.'),
   forward_method: forwardMethod,
   rate: number('Discount rate, continuous, decimal per year.'),
-  atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
+  atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes determine none.'),
 });
 
 export const gexReport = objectOf({
@@ -38,7 +40,7 @@ export const gexReport = objectOf({
     'Why this expiry is the dominant one: large_prints (most premium in large prints over 30 days) or gamma (most gamma).',
   ),
   flip_resolved: flagField(
-    'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
+    'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0. Also false if gex_flip is outside the quoted strikes.',
   ),
   call_wall_sided: flagField('False if no strike is at or above spot: the call wall is then the nearest strike.'),
   put_wall_sided: flagField('False if no strike is at or below spot: the put wall is then the nearest strike.'),
@@ -52,9 +54,7 @@ export const gexReport = objectOf({
   net_over_gross_pct: number('Net gamma, percent of gross gamma: twice the sign margin, with the sign of net GEX.'),
   net_dex_mil: number('Delta exposure, millions of dollars; never negative if dealers are long calls and short puts.'),
   net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
-  net_cex_mil: number(
-    'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
-  ),
+  net_cex_mil: number(`${CHARM_EXPOSURE}, millions of dollars.`),
   sign_convention: signConvention,
   series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
   contracts: namedObject('ContractCounts', 'How each contract was used.', {
@@ -83,8 +83,11 @@ export const gexReport = objectOf({
 
 export type GexReport = Static<typeof gexReport>;
 
-/** Returns the levels of a prepared chain with the names that the API uses. */
-export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport {
+/**
+ * Returns the levels of a prepared chain with the names that the API uses. Without its surface, which no contract answer needs, `series` has
+ * no volatilities.
+ */
+export function reportGex(prepared: PreparedChain, levels: GexLevels, surface?: FittedSurface): GexReport {
   const { exposures, walls, flip, dominant } = levels;
   return {
     ...reportHead(prepared.chain),
@@ -120,7 +123,7 @@ export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport
       forward: each.forward,
       forward_method: each.forwardMethod,
       rate: each.rate,
-      atm_iv: seriesAtm(prepared, each).iv,
+      atm_iv: surface ? seriesVolatility(surface, prepared, each).iv : null,
     })),
     contracts: {
       contracts: prepared.counts.contracts,

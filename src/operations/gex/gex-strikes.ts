@@ -9,6 +9,7 @@ import { nullableColumn, numberColumn } from '../engine/wrapped-schemas.ts';
 import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';
+import { CHARM_EXPOSURE, charmNotes } from './charm.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 
 export const getGexByStrike = defineOperation({
@@ -32,7 +33,7 @@ export const getGexByStrike = defineOperation({
     sign_margin_pct: numberColumn(MARGIN_OF_ROW),
     net_dex: numberColumn('Delta exposure, dollars.'),
     net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-    net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+    net_cex: numberColumn(`${CHARM_EXPOSURE}, dollars.`),
     call_open_interest: nullableColumn('Contracts outstanding, calls; null if the chain has no open interest.'),
     put_open_interest: nullableColumn('Contracts outstanding, puts; null if the chain has no open interest.'),
     call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
@@ -40,7 +41,7 @@ export const getGexByStrike = defineOperation({
     sign_convention: signConvention,
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
-  run: (input, context) => answerChain(input, context, gexByStrikeOf),
+  run: (input, context) => answerChain(input, context, gexByStrikeOf, charmNotes),
 });
 
 /** Computes the answer for a prepared chain. The answer is cached by the chain. */

@@ -1,12 +1,16 @@
 import type { TObject } from '@sinclair/typebox';
 import { defineOperation, ORIGIN } from '../engine/operation.ts';
-import { objectOf } from '../engine/schemas.ts';
-import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { describedObject, objectOf } from '../engine/schemas.ts';
+import { flipInput, optionsOf } from '../reading/analysis-options.ts';
 import { readMarketAs } from '../reading/market-reading.ts';
 import { getGexByExpiry, gexByExpiryOf } from './gex-expiries.ts';
 import { getLiveGexNodes, gexNodesOf } from './gex-nodes.ts';
 import { getGexProfile, gexProfileOf } from './gex-profile.ts';
 import { getGexByStrike, gexByStrikeOf } from './gex-strikes.ts';
+
+const { horizons: _horizons, ...levelFields } = getLiveGexNodes.full.properties;
+/** The odds of touching the walls take longer than all other figures of the view, so the view leaves them out. */
+const levelsPart = describedObject('The extended answer of get_live_gex_nodes, without horizons.', levelFields);
 
 export const getGexView = defineOperation({
   name: 'get_gex_view',
@@ -18,9 +22,9 @@ export const getGexView = defineOperation({
     'one snapshot. Each part equals the answer of its own operation with the same options. Dealers are assumed long calls and short puts. ' +
     'With sign=flow, they hold the opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
-  input: chainInput,
+  input: flipInput,
   full: objectOf({
-    levels: partOf(getLiveGexNodes, 'The extended answer of get_live_gex_nodes.'),
+    levels: levelsPart,
     strikes: partOf(getGexByStrike, 'The answer of get_gex_by_strike.'),
     profile: partOf(getGexProfile, 'The answer of get_gex_profile.'),
     expiries: partOf(getGexByExpiry, 'The answer of get_gex_by_expiry.'),

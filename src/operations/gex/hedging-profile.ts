@@ -20,6 +20,7 @@ import {
 import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
+import { smileDynamics, ssrOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct, volumeNotes } from '../reading/daily-volume.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
@@ -41,6 +42,9 @@ const row = namedObject('HedgingAtMove', undefined, {
   volume_pct: numberOrNull('Percent of average daily volume; null if unknown.'),
   net_gex_mil: number('Net gamma after the move, millions of dollars per 1 % move.'),
   regime: regimeField('positive_gamma, negative_gamma or undetermined, after the move.'),
+  vanna_shares: Type.Optional(
+    integerField('The part of shares that follows from the change of volatilities. Absent if strikes keep theirs.'),
+  ),
 });
 
 const full = objectOf({
@@ -55,44 +59,56 @@ const full = objectOf({
   sign_convention: signConvention,
 });
 
+const input = objectOf({
+  ticker,
+  moves: Type.Optional(
+    Type.Array(Type.Number({ minimum: -MOVE_MAX, maximum: MOVE_MAX }), {
+      description: 'Percent; default 12 from -5 to 5.',
+      minItems: 1,
+      maxItems: MOVES_MAX,
+    }),
+  ),
+  expiry: expiryChoice,
+  smile_dynamics: Type.Optional(textField('sticky_strike, sticky_moneyness, ssr=R.')),
+  format: defaulted(oneOf(['table', 'image'], 'image: also a PNG chart.'), 'table'),
+});
+
 export const getHedgingProfile = defineOperation({
   name: 'get_hedging_profile',
   ofMarket: true,
   title: 'Hedging over moves',
   page: 'ticker',
   description:
-    'Shares that dealers trade to stay hedged if spot moves by given percentages (+ buy, - sell), and net gamma after each move. Strikes ' +
-    'keep their volatility. Dealers are assumed long calls and short puts. Not for levels: get_live_gex_nodes.',
+    'Shares that dealers trade to stay hedged if spot moves (+ buy, - sell), and net gamma then. Dealers are ' +
+    'assumed long calls and short puts. Levels: get_live_gex_nodes.',
   example: { ticker: 'SPY', moves: [-2, -1, 1, 2] },
-  input: objectOf({
-    ticker,
-    moves: Type.Optional(
-      Type.Array(Type.Number({ minimum: -MOVE_MAX, maximum: MOVE_MAX }), {
-        description: 'Moves of spot, percent; by default 12 from -5 to 5.',
-        minItems: 1,
-        maxItems: MOVES_MAX,
-      }),
-    ),
-    expiry: expiryChoice,
-    format: defaulted(oneOf(['table', 'image'], 'image: also a PNG chart.'), 'table'),
-  }),
+  input,
   full,
   tool: {
     question: 'what dealers buy or sell if spot moves; chart',
     method: 'hedging-over-moves-get_hedging_profile',
-    units: ['Shares', '+ buy, - sell', 'percentages'],
+    units: ['Shares', '+ buy, - sell', 'Percent'],
     answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'],
   },
-  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/hedging' },
+  rest: {
+    method: 'GET',
+    path: '/api/v1/nodes/gex/{ticker}/hedging',
+    input: objectOf({ ...input.properties, smile_dynamics: smileDynamics }),
+  },
   *run(input, context) {
     const expiries = expirySelection(input.expiry);
-    const reading = yield* readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries }, input.ticker, context);
+    const reading = yield* readMarketAs(
+      { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries, ssr: ssrOf(input.smile_dynamics, input.ticker) },
+      input.ticker,
+      context,
+    );
     const { chain, prepared } = reading;
     const { exposures, flip } = yield* levelsOf(reading);
     const moves = [...new Set(input.moves ?? MOVES)].toSorted((a, b) => a - b);
     const profile = yield* profiles.of(prepared, moves.join(), {
       message: 'Pricing the chain at other spots',
-      tokens: movesCost(prepared.count, moves.length + 1),
+      // Under other smile dynamics than sticky strike, each spot is priced twice.
+      tokens: movesCost(prepared.count, moves.length * (prepared.options.ssr === DEFAULT_OPTIONS.ssr ? 1 : 2) + 1),
       steps: () => hedgingAtMoves(prepared, moves),
     });
     const volume = averageDailyVolumeOf(chain, context);
@@ -128,7 +144,7 @@ export const getHedgingProfile = defineOperation({
 const PROFILES_CACHED = 4;
 const profiles = new StepCache<PreparedChain, HedgingAtMove[]>(() => PROFILES_CACHED);
 
-function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volume: number | null) {
+function rowOf({ move, spot, shares: exact, vannaShares, ...gamma }: HedgingAtMove, volume: number | null) {
   // If the rounded number is -0, adding 0 changes -0 to 0.
   const shares = Math.round(exact) + 0;
   return {
@@ -137,8 +153,9 @@ function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volu
     shares,
     dollars_mil: (shares * spot) / MILLION,
     volume_pct: shareOfVolumePct(shares, volume),
-    net_gex_mil: gex / MILLION,
-    regime: gammaRegime({ gex, grossGex }),
+    net_gex_mil: gamma.gex / MILLION,
+    regime: gammaRegime(gamma),
+    ...(vannaShares !== undefined && { vanna_shares: Math.round(vannaShares) + 0 }),
   };
 }
 

@@ -5,7 +5,7 @@ import { volatilityBands } from '../../analytics/chain/volatility-band.ts';
 import { dividendsBefore } from '../../analytics/exposure/day-ahead.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
-import { type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
+import { expectedAbsShares, type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
 import type { Step, Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -15,6 +15,7 @@ import {
   finiteOrNull,
   flagField,
   integerField,
+  momentField,
   namedList,
   number,
   objectOf,
@@ -35,7 +36,9 @@ const node = {
   put_call: putCall,
   expiry_date: dateField('Expiry, YYYY-MM-DD.'),
   Dealer_Share_Exposure: integerField('Shares that dealers must trade per +1 % move: + buys, - sells.'),
-  Delta_Flux_j: number('Shares that dealers are expected to trade over the coming calendar day: + buys, - sells.'),
+  Delta_Flux_j: number(
+    'Shares that dealers trade over the coming calendar day, or until an earlier settlement, if the forward stays the same: + buys, - sells.',
+  ),
 };
 
 export const detectLethalNodes = defineOperation({
@@ -59,42 +62,58 @@ export const detectLethalNodes = defineOperation({
     next_cursor: nextCursor,
     roots: Type.Optional(textList('OSI root of each node, in order. Present only if there are several.')),
     ...headFields,
-    components: namedList('HedgingNodeInputs', 'Inputs of the figures of each node, in the order of top_nodes.', {
-      root: textField('OSI root.'),
-      dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
-      multiplier: number('Shares per contract.'),
-      tte: number('Years to settlement.'),
-      iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
-      iv_band: numberOrNull(
-        'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
-          'null without a two-sided quote.',
-      ),
-      gamma: number('Change of delta per 1.00 of spot.'),
-      delta: number('Delta, per 1.00 of spot.'),
-      delta_after_a_day: number(
-        'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot: along the forward, and in the last day ' +
-          'before settlement over the prices that spot may reach.',
-      ),
-      forward: number('Forward price of the series, dollars.'),
-      rate: number('Discount rate, continuous, decimal per year.'),
-      hedge_yield: number(
-        'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
-      ),
-      ends_in_the_money: numberOrNull(
-        'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
-          'leaves out its series.',
-      ),
-      gex: number('Gamma exposure, dollars per 1 % move.'),
-      strike_shares: number(
-        'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
-      ),
-    }),
-    dividends: namedList('CashDividend', 'Known cash dividends up to the last settlement of these nodes, by date.', {
-      ex_date: dateField('First trading day without the dividend, YYYY-MM-DD.'),
-      amount: number('Dollars per share.'),
-      status: textOrNull('How certain the dividend is, as the source states it; null if it does not.'),
-      within_a_day: flagField('True if the ex-date is within the coming calendar day.'),
-    }),
+    components: namedList(
+      'HedgingNodeInputs',
+      'Inputs of the figures of each node, in the order of top_nodes, with nine significant digits.',
+      {
+        root: textField('OSI root.'),
+        dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
+        multiplier: number('Shares per contract.'),
+        tte: number('Years to settlement.'),
+        iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
+        iv_band: numberOrNull(
+          'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
+            'null without a two-sided quote.',
+        ),
+        gamma: number('Change of delta per 1.00 of spot.'),
+        delta: number('Delta, per 1.00 of spot.'),
+        delta_after_a_day: number(
+          'Delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot, if the forward stays the same.',
+        ),
+        drift_shares: numberOrNull(
+          'Delta_Flux_j; null if the strike is open: within one standard deviation of the forward, over the part of the coming day ' +
+            'that is in the last day before settlement. Delta_Flux_j is then that of one scenario: the price stays at the forward.',
+        ),
+        expected_abs_shares: numberOrNull(
+          'Shares that dealers are expected to trade in either direction over the coming calendar day, or until an earlier settlement: ' +
+            'the mean absolute change of delta, if the forward moves with the volatility of the contract; null if that is unknown.',
+        ),
+        forward: number('Forward price of the series, dollars.'),
+        rate: number('Discount rate, continuous, decimal per year.'),
+        hedge_yield: number(
+          'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
+        ),
+        ends_in_the_money: numberOrNull(
+          'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
+            'leaves out its series.',
+        ),
+        gex: number('Gamma exposure, dollars per 1 % move.'),
+        strike_shares: number(
+          'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
+        ),
+      },
+    ),
+    dividends: namedList(
+      'CashDividend',
+      'Cash dividends that were known when the quotes were taken, up to the last settlement of these nodes, by date.',
+      {
+        ex_date: dateField('First trading day without the dividend, YYYY-MM-DD.'),
+        amount: number('Dollars per share.'),
+        status: textOrNull('How certain the dividend is, as the source states it; null if it does not.'),
+        known_from: momentField('From when on the dividend was known, ISO 8601.'),
+        within_a_day: flagField('True if the ex-date is within the coming calendar day.'),
+      },
+    ),
     gross_share_pct: number('Gross gamma of the nodes on this page, percent of all gross gamma.'),
     sign_convention: signConvention,
   }),
@@ -149,22 +168,24 @@ export const detectLethalNodes = defineOperation({
         ...(!isWanted('components') &&
           new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
         ...reportHead(chain),
-        components: nodes.map(({ root, inputs }, i) => ({
+        components: nodes.map(({ root, inputs, driftShares }, i) => ({
           root,
           dealer_contracts: inputs.position,
           multiplier: inputs.multiplier,
-          tte: inputs.tte,
-          iv: inputs.iv,
+          tte: short(inputs.tte),
+          iv: short(inputs.iv),
           iv_band: finiteOrNull(Number(((bands.ask[i]! - bands.bid[i]!) / 2).toFixed(6))),
-          gamma: inputs.gamma,
-          delta: inputs.delta,
-          delta_after_a_day: inputs.deltaAfter,
-          forward: inputs.forward,
-          rate: inputs.rate,
-          hedge_yield: inputs.hedgeYield,
+          gamma: short(inputs.gamma),
+          delta: short(inputs.delta),
+          delta_after_a_day: short(inputs.deltaAfter),
+          drift_shares: shortOrNull(driftShares),
+          expected_abs_shares: shortOrNull(expectedAbsShares(nodes[i]!)),
+          forward: short(inputs.forward),
+          rate: short(inputs.rate),
+          hedge_yield: short(inputs.hedgeYield),
           ends_in_the_money: inTheMoney[i] ?? null,
-          gex: gexOf(inputs),
-          strike_shares: -strikeGex[i]! / chain.spot,
+          gex: short(gexOf(inputs)),
+          strike_shares: short(-strikeGex[i]! / chain.spot),
         })),
         dividends: knownDividends(prepared, nodes),
         gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
@@ -173,6 +194,7 @@ export const detectLethalNodes = defineOperation({
       provenance: provenanceOf(chain, context, [
         ...settledSince(nodes, context),
         ...rootCaveats(nodes),
+        ...pinNotes(nodes),
         ...(hasMore && !isPaged
           ? [`top_nodes has ${count} of ${hedgedCount(prepared)} contracts. limit gives pages of all.`]
           : []),
@@ -180,6 +202,15 @@ export const detectLethalNodes = defineOperation({
     };
   },
 });
+
+/** Returns a figure with nine significant digits, because a hundred nodes with all digits are too long an answer for a model. */
+function short(figure: number): number {
+  return Number(figure.toPrecision(9));
+}
+
+function shortOrNull(figure: number | null): number | null {
+  return figure === null ? null : short(figure);
+}
 
 /** Returns the number of contracts that `hedgingNodes` ranks. */
 function hedgedCount({ gamma, position }: PreparedChain): number {
@@ -212,8 +243,20 @@ function knownDividends({ chain, options }: PreparedChain, nodes: readonly Hedgi
     ex_date: each.exDate,
     amount: each.amount,
     status: each.status,
+    known_from: new Date(each.knownFrom).toISOString(),
     within_a_day: ofNextDay.includes(each),
   }));
+}
+
+/** Returns a note if `Delta_Flux_j` of some nodes is that of a scenario. Otherwise returns an empty list. */
+function pinNotes(nodes: readonly HedgingNode[]): string[] {
+  const pinned = nodes.filter(({ driftShares, inputs }) => driftShares === null && inputs.iv > 0);
+  if (pinned.length === 0) return [];
+  const strikes = pinned.map(({ strike }) => strike);
+  return [
+    `Delta_Flux_j of ${pinned.length} of the contracts (strikes ${Math.min(...strikes)} to ${Math.max(...strikes)}) is a scenario: the price stays at the ` +
+      'forward. Contracts that settle soon within one standard deviation of the forward have no drift.',
+  ];
 }
 
 /** Returns a note if two nodes of different roots have the same strike, side and expiry. Otherwise returns an empty list. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { gammaOfRecord, gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { documented, namedObject, number, oneOf } from '../engine/schemas.ts';
 import { regimeField } from './gamma-regime.ts';
@@ -37,7 +37,10 @@ export const crossing = documented(
 
 export type Crossing = Static<typeof crossing>;
 
-type Levels = Pick<LevelRecord, 'spot' | 'gexFlip' | 'flipResolved' | 'callWall' | 'putWall' | 'netGex' | 'grossGex'>;
+type Levels = Pick<
+  LevelRecord,
+  'spot' | 'gexFlip' | 'flipResolved' | 'callWall' | 'putWall' | 'netGex' | 'grossGex' | 'signProbability'
+>;
 
 /**
  * Returns the crossings from one level record of a ticker to the next. Spot crosses the flip if the spots are on different sides of their own
@@ -57,7 +60,7 @@ export function crossingsOf(before: Levels, after: Levels): Crossing[] {
   if (spot >= putWall && after.spot < putWall) {
     crossings.push({ on: 'wall_break', direction: 'down', wall: 'put_wall', price: putWall });
   }
-  const regimeOf = ({ netGex: gex, grossGex }: Levels) => gammaRegime({ gex, grossGex });
+  const regimeOf = (levels: Levels) => gammaRegime(gammaOfRecord(levels));
   const [from, to] = [regimeOf(before), regimeOf(after)];
   if (from !== to) crossings.push({ on: 'regime', from, to });
   return crossings;

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox';
-import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { gammaOfRecord, gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { dateField, momentField, namedObject, number } from '../engine/schemas.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -34,7 +34,7 @@ export function reportLevels(levels: LevelRecord): LevelRow {
     expiry: levels.expiry,
     net_gex_mil: levels.netGex / MILLION,
     gross_gex_mil: levels.grossGex / MILLION,
-    regime: gammaRegime({ gex: levels.netGex, grossGex: levels.grossGex }),
+    regime: gammaRegime(gammaOfRecord(levels)),
     atm_iv_30d: levels.atmIv30d,
   };
 }

@@ -1,9 +1,10 @@
 import { prepareChain } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { GexLevels, LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
-import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { seriesVolatility } from '../../analytics/surface/series-volatility.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import { hasOpenInterest } from '../../market/chain.ts';
@@ -12,6 +13,7 @@ import { count, dateField, flagField, namedObject, number } from '../engine/sche
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
 import { levelsOf } from '../reading/market-reading.ts';
+import { CHARM_EXPOSURE } from './charm.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
@@ -21,13 +23,15 @@ export const variantSchema = {
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   ...regimeFields,
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-  flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
+  flip_resolved: flagField(
+    'False if net gamma has one sign within 50 % of spot, or changes it only outside the quoted strikes.',
+  ),
   call_wall: number('Strike at or above spot with most call gamma, dollars.'),
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
 
 /** Returns the values of the fields in `variantSchema`. */
-export function variantFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
+export function variantFields({ exposures, flip, walls }: Pick<LevelSet, 'exposures' | 'flip' | 'walls'>) {
   return {
     net_gex_mil: exposures.gex / MILLION,
     gross_gex_mil: exposures.grossGex / MILLION,
@@ -63,15 +67,18 @@ export const zeroDteVariant = namedObject(
     sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
     max_pain: numberOrNull('Strike at which these options pay out least, dollars; null if they have no open interest.'),
     hours_to_settlement: number('Hours until the last of these contracts settles.'),
-    atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
+    atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes determine none.'),
     expected_move: numberOrNull('One standard deviation to settlement, dollars; null if atm_iv is null.'),
+    straddle_move: numberOrNull(
+      'Expected distance of the settlement from the forward, dollars: the straddle at the forward without discounting; null if atm_iv is null.',
+    ),
     open_interest: numberOrNull('Contracts outstanding; null if the chain has no open interest.'),
     volume: number('Contracts traded that day.'),
   },
 );
 
 /** Computes the levels of the contracts that expire on the snapshot's day, with its dealer sign. Returns null if none is live. */
-export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
+export function* zeroDte(prepared: PreparedChain, surface: FittedSurface, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;
   const today = newYorkDate(chain.asOf);
   // The array `series` is in order of settlement.
@@ -81,7 +88,7 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   const only = { ...options, expiries: { kind: '0dte' } } as const;
   const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareChain(chain, only), context));
   const volumeLevels = yield* levelsOfPrepared(yield* prepareChain(chain, { ...only, weight: 'volume' }));
-  const { iv, expectedMove } = seriesAtm(prepared, last);
+  const { iv, expectedMove, straddle } = seriesVolatility(surface, prepared, last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
       (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
@@ -98,6 +105,7 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
     atm_iv: iv,
     expected_move: expectedMove,
+    straddle_move: straddle,
     open_interest: open,
     volume: sum(chain.volume),
   };
@@ -110,9 +118,7 @@ export const byFlowVariant = namedObject(
     ...variantSchema,
     net_dex_mil: number('Delta exposure, millions of dollars.'),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
-    net_cex_mil: number(
-      'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
-    ),
+    net_cex_mil: number(`${CHARM_EXPOSURE}, millions of dollars.`),
     signed_share_pct: number("Customers' net positions, percent of open interest."),
     unsigned_gex_mil: number(
       "Gross gamma of the open interest outside customers' net positions, millions of dollars per 1 % move.",
@@ -132,9 +138,13 @@ export const byFlowVariant = namedObject(
 
 /** Computes the levels with dealer signs from the flow. Returns null without open interest, or if no live contract has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
-  if (!hasOpenInterest(prepared.chain)) return null;
-  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
+  const positions = yield* openPositionsOf(prepared, context);
   return positions ? yield* byPositions(prepared, positions) : null;
+}
+
+/** Returns the customers' positions by prints, `undefined` without open interest, or if no live contract has a print. */
+export function* openPositionsOf({ chain }: PreparedChain, context: Context): Steps<CustomerPositions | undefined> {
+  return hasOpenInterest(chain) ? yield* customerPositionsOf(chain, context.market.tape(chain)) : undefined;
 }
 
 /** Computes the levels on the assumption that dealers hold the opposite of the customers' positions. */

@@ -1,3 +1,4 @@
+import { gammaOfRecord } from '../../analytics/exposure/sign-margin.ts';
 import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -6,10 +7,11 @@ import { dollarsField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull, textList } from '../engine/wrapped-schemas.ts';
 import { KINETIC_FROM_PRINTS, KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 import { regimeNotes } from './gamma-regime.ts';
+import { storedMonthNotes } from './level-horizons.ts';
 
 /** Returns a note if the regime of the newest levels is not firm, because the labels follow from the sign of the friction. */
-function labelNotes(levels: Pick<LevelRecord, 'netGex' | 'grossGex'> | undefined): string[] {
-  const notes = levels ? regimeNotes({ gex: levels.netGex, grossGex: levels.grossGex }) : [];
+function labelNotes(levels: LevelRecord | undefined): string[] {
+  const notes = levels ? regimeNotes(gammaOfRecord(levels)) : [];
   return notes.map((note) => `The labels take the sign of gex_potential_friction as certain. ${note}`);
 }
 
@@ -71,6 +73,7 @@ export const evaluateMarketHamiltonian = defineOperation({
         notes: [
           'The figures follow from the arguments alone. The age is that of the newest quotes of the ticker.',
           ...labelNotes(market.newestLevels([name])[0]),
+          ...storedMonthNotes(market.newestLevels([name])[0]),
           ...(chain ? [market.hasPrints(chain.underlying) ? KINETIC_FROM_PRINTS : KINETIC_FROM_VOLUMES] : []),
         ],
       },

@@ -1,4 +1,4 @@
-import { gammaRegime, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import { gammaOfRecord, gammaRegime, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { dailyMove } from '../../analytics/exposure/whipsaw.ts';
 import { byRange } from '../../core/steps.ts';
 import { iso, newYorkInstant, previousTradingDay } from '../../market/calendar.ts';
@@ -144,7 +144,7 @@ function columnsOf(rows: readonly DayChange[]) {
     put_wall: newest.map(({ putWall }) => putWall),
     net_gex: newest.map(({ netGex }) => netGex),
     sign_margin_pct: newest.map(({ netGex, grossGex }) => signMarginPct(netGex, grossGex)),
-    regime: newest.map(({ netGex, grossGex }) => gammaRegime({ gex: netGex, grossGex }) as string),
+    regime: newest.map((levels) => gammaRegime(gammaOfRecord(levels)) as string),
     atm_iv_30d: newest.map(({ atmIv30d }) => atmIv30d),
     iv_rank: rows.map(({ ivRank }) => ivRank),
     daily_move: newest.map(({ spot, atmIv30d }) => (atmIv30d === null ? null : dailyMove(spot, atmIv30d))),

@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { downsample } from '../../analytics/downsample.ts';
+import type { Horizon } from '../../analytics/exposure/horizons.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { ivRank } from '../../analytics/iv-rank.ts';
 import { ClientError } from '../../core/errors.ts';
@@ -23,10 +24,12 @@ import {
   textList,
   totalCount,
 } from '../engine/wrapped-schemas.ts';
+import { CHARM_EXPOSURE } from '../gex/charm.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { openInterestNotes, provenanceOf } from '../reading/market-reading.ts';
 import { YEAR_DAYS, yearIvRank } from '../reading/year-iv-rank.ts';
+import { horizonArgument, recordsAt } from './horizon.ts';
 
 /** The arguments that select a range of stored levels. */
 export const rangeInput = {
@@ -41,6 +44,7 @@ export const rangeInput = {
 const input = objectOf({
   ticker,
   ...rangeInput,
+  horizon: horizonArgument,
   points: defaulted(
     integerIn('Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.', 1, 5_000),
     500,
@@ -66,7 +70,7 @@ export const levelColumns = {
   expiry: dateColumn('Dominant expiry, YYYY-MM-DD.'),
   net_dex: numberColumn('Delta exposure, dollars.'),
   net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-  net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+  net_cex: numberColumn(`${CHARM_EXPOSURE}, dollars.`),
   atm_iv_30d: nullableColumn(
     'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
   ),
@@ -87,13 +91,13 @@ export const getGexHistory = defineOperation({
     ticker: textField('Underlying symbol.'),
     per: wordField(['snapshot', 'day'], 'snapshot or day: the argument per.'),
     count: count('Rows of each column.'),
-    downsampled_from: Type.Optional(totalCount('Rows in the range. Present if the answer has fewer rows.')),
+    downsampled_from: Type.Optional(totalCount('Rows in the range. Present if evenly spaced rows were selected.')),
     ...levelColumns,
     iv_rank: numberOrNull(
       'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
     ),
     iv_percentile: numberOrNull(
-      'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
+      'Share of the other iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
     ),
     iv_days: count('Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.'),
     iv_low: numberOrNull('Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
@@ -107,17 +111,18 @@ export const getGexHistory = defineOperation({
     const name = market.tracked(request.ticker);
     const { newest, times } = yield* levelTimesIn(name, request, context);
     const iv = newest === undefined ? ivRank([]) : yearIvRank(name, newest, market);
-    const rows = market.levels(name, downsample(times, request.points));
+    const shown = downsample(times, request.points);
+    const { found: rows, notes: leftOut } = recordsAt(market.levels(name, shown), request.horizon);
     const notes = [
-      ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
-      ...dueNotes(name, context),
+      ...(shown.length > 0 ? leftOut : [noLevelsNote(newest)]),
+      ...dueNotes(name, context, request.horizon),
       ...pastNotes(market.findChain(name)?.simulated ?? false, context),
     ];
     const result = {
       ticker: name,
       per: request.per,
       count: rows.length,
-      ...(rows.length < times.length && { downsampled_from: times.length }),
+      ...(shown.length < times.length && { downsampled_from: times.length }),
       ...columnsOfLevels(rows),
       iv_rank: iv.rank,
       iv_percentile: iv.percentile,
@@ -206,8 +211,8 @@ export function columnsOfLevels(rows: readonly LevelRecord[]) {
 }
 
 /** Returns a note on snapshots without levels. In a replay, throws `ClientError` (unavailable), because the answer would change later. */
-export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
-  const due = market.levelsDue([names].flat());
+export function dueNotes(names: string | readonly string[], { market }: Context, horizon: Horizon = 'all'): string[] {
+  const due = market.levelsDue([names].flat(), horizon !== 'all');
   if (due === 0) return [];
   if (!market.isPast) return [`The levels of ${countOf(due)} are not computed yet. Retry shortly.`];
   throw new ClientError(

@@ -48,6 +48,8 @@ const BATCH_MS = 15;
 interface Computed {
   readonly id: number;
   readonly levels: LevelRecord | undefined;
+  /** True if only the levels of shorter horizons are missing in the store. */
+  readonly isFill: boolean;
 }
 
 /** Interval between two checks for snapshots that another process has stored, ms. */
@@ -55,7 +57,7 @@ const POLL_MS = 500;
 
 /**
  * Records the levels of stored snapshots, also of other processes: first those stored since the start, oldest first, then those due at the
- * start, newest first. Snapshots are due until their levels are stored, so that none is lost if the process ends. Two processes record the
+ * start, newest first, and last the levels of shorter horizons that earlier versions did not store. Snapshots are due until their levels are stored, so that none is lost if the process ends. Two processes record the
  * same levels. A snapshot whose recording fails is reported to `observe`, and tried once per start.
  */
 export function createLevelRecorder({
@@ -68,6 +70,8 @@ export function createLevelRecorder({
   /** Ids of the snapshots that were due at the start, the last stored snapshot first. `backlogDone` counts the processed ids. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
+  /** Ids of the snapshots whose levels of shorter horizons were missing at the start, the newest first, until they are processed. */
+  let fills: number[] | undefined;
   /** The highest snapshot id that was listed so far. Snapshots with larger ids are new. */
   let lastListedId = 0;
   let version = '';
@@ -87,7 +91,7 @@ export function createLevelRecorder({
   };
 
   /** Computes the levels of a snapshot. Adds the levels to `computed`. */
-  const record = async (id: number): Promise<void> => {
+  const record = async (id: number, isFill: boolean): Promise<void> => {
     try {
       await new Promise(setImmediate);
       announceStep('levels of a snapshot');
@@ -98,7 +102,7 @@ export function createLevelRecorder({
       let turnAt = performance.now();
       for (const steps = levelRecordOf(chain, store, largePrintMinUsd); ; ) {
         const { value, done } = steps.next();
-        if (done) return void computed.push({ id, levels: value });
+        if (done) return void computed.push({ id, levels: value, isFill });
         if (performance.now() - turnAt < TURN_MS) continue;
         // Waits for the event loop, so that requests can run.
         await new Promise(setImmediate);
@@ -117,11 +121,12 @@ export function createLevelRecorder({
     announceStep('storing levels');
     try {
       store.transaction(() => {
-        for (const { id, levels } of batch) store.saveLevels(id, levels);
+        for (const { id, levels, isFill } of batch) store[isFill ? 'fillHorizons' : 'saveLevels'](id, levels);
       });
       onRecorded?.();
     } catch (error) {
-      if (isBusy(error)) retryIds.push(...batch.map(({ id }) => id));
+      // Fills that fail are left for the next start.
+      if (isBusy(error)) retryIds.push(...batch.filter(({ isFill }) => !isFill).map(({ id }) => id));
       else if (batch.length > 1) for (const each of batch) save([each]);
       else observe({ kind: 'levels_failed', snapshot: batch[0]!.id, error });
     }
@@ -151,9 +156,11 @@ export function createLevelRecorder({
         retryIds = [];
         i = 0;
       }
-      const id = newIds[i] ?? backlog?.[backlogDone++];
+      const due = newIds[i] ?? backlog?.[backlogDone++];
+      if (due === undefined) fills ??= store.horizonsDue().reverse();
+      const id = due ?? fills?.pop();
       if (id === undefined || stopped) return;
-      await record(id);
+      await record(id, due === undefined);
       // Many snapshots share a transaction, because each transaction syncs the disk.
       if (i + 1 < newIds.length && performance.now() - savedAt < BATCH_MS && !stopped) continue;
       save(computed.splice(0));

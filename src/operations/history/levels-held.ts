@@ -36,6 +36,7 @@ import {
   numberOrNull,
   textList,
 } from '../engine/wrapped-schemas.ts';
+import { storedMonthNotes } from '../gex/level-horizons.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
 import { type LevelPeriod, levelPeriod, readLevelDays } from './level-days.ts';
@@ -175,7 +176,11 @@ export const getLevelRecord = defineOperation({
       ...(record.count > 0 ? [] : ['No day of the period has levels from before its open, a volatility and a close.']),
       ...dueNotes(name, context),
     ];
-    return { result: { ...record, notes }, ...newestProvenance(name, context, notes) };
+    const [newest] = market.newestLevels([name]);
+    return {
+      result: { ...record, notes },
+      ...newestProvenance(name, context, [...notes, ...storedMonthNotes(newest)]),
+    };
   },
 });
 

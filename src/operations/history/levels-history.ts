@@ -2,6 +2,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { requireWeights } from '../../analytics/chain/prepare.ts';
 import { downsample } from '../../analytics/downsample.ts';
+import type { Horizon } from '../../analytics/exposure/horizons.ts';
+import { gammaOfRecord } from '../../analytics/exposure/sign-margin.ts';
 import { ClientError, invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import { iso, newYorkDate } from '../../market/calendar.ts';
@@ -13,7 +15,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { regimeNotes, UNRESOLVED_FLIP_NOTE } from '../gex/gamma-regime.ts';
 import { levelNotes } from '../gex/gex-nodes.ts';
 import { levelRow, reportLevels } from '../gex/level-row.ts';
-import { levelsOf, provenanceOf, settledSince } from '../reading/market-reading.ts';
+import { levelsByHorizonOf, levelsOf, provenanceOf, settledSince } from '../reading/market-reading.ts';
 import {
   changedContracts,
   comparisonNotes,
@@ -24,18 +26,18 @@ import {
 } from './compare-levels.ts';
 import { comparedMoment, PREVIOUS_CLOSE, reachNotes } from './compared-moment.ts';
 import { dueNotes, findTimes, pastNotes } from './gex-history.ts';
+import { atHorizon, horizonChoice, recordsAt, withoutHorizonNotes } from './horizon.ts';
 
 /** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
 
 const input = objectOf({
   ticker,
-  from: Type.Optional(momentText('Rows from this moment on.')),
-  to: Type.Optional(momentText('Rows up to this moment; a date means its end.')),
-  per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or per snapshot.'), 'day'),
-  compare_with: Type.Optional(
-    momentText(`Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.`, PREVIOUS_CLOSE),
-  ),
+  from: Type.Optional(momentText('Begin.')),
+  to: Type.Optional(momentText('End; of a date, its last moment.')),
+  per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or snapshot.'), 'day'),
+  horizon: horizonChoice,
+  compare_with: Type.Optional(momentText(`Earlier moment, or ${PREVIOUS_CLOSE}.`, PREVIOUS_CLOSE)),
 });
 
 export const getLevelsHistory = defineOperation({
@@ -44,9 +46,9 @@ export const getLevelsHistory = defineOperation({
   title: 'Levels in the past, and what has changed',
   page: { absent: 'An answer for agents: History shows the same levels, and Record whether they held.' },
   description:
-    `Stored GEX levels of a ticker: at one moment (at), as up to ${ROWS_MAX} rows from/to, or what has changed since compare_with: levels that ` +
-    'moved, and contracts that are new in, gone or expired from the ten largest. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
-    'decimal. Not for present levels alone: get_live_gex_nodes.',
+    `Stored GEX levels of a ticker: at a moment (at), as up to ${ROWS_MAX} rows from/to, or changes since compare_with: moved levels, and ` +
+    'contracts new in, gone or expired from the ten largest. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies ' +
+    'them; atm_iv_30d: decimal.',
   example: { ticker: 'SPY', from: '2026-11-02' },
   input,
   full: objectOf({
@@ -67,26 +69,41 @@ export const getLevelsHistory = defineOperation({
   *run(request, context) {
     const { market } = context;
     const name = market.tracked(request.ticker);
-    const notes = [...dueNotes(name, context), ...pastNotes(market.findChain(name)?.simulated ?? false, context)];
+    const { horizon } = request;
+    const notes = [
+      ...dueNotes(name, context, horizon),
+      ...pastNotes(market.findChain(name)?.simulated ?? false, context),
+    ];
     if (request.compare_with !== undefined) {
       const { times, notes: ofMoment } = comparedTimes(name, request, context);
-      const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];
+      const [before, after] = market.levels(name, times).map((each) => requireHorizon(each, horizon)) as [
+        LevelRecord,
+        LevelRecord,
+      ];
       const found = yield* changedContracts(name, before.asOf, after.asOf, context);
       const levels = [reportLevels(before), reportLevels(after)] as const;
       notes.push(...ofMoment, ...comparisonNotes(...levels, found));
       const comparison = { moved: movedLevels(...levels), ...(found?.changed ?? NOT_COMPARED) };
       return {
         result: { ticker: name, levels: [...levels], comparison, rows_in_range: levels.length },
-        provenance: provenanceOfLevels(after, context, [...notes, ...(yield* newestNotes(after, true, context))]),
+        provenance: provenanceOfLevels(after, context, [
+          ...notes,
+          ...(yield* newestNotes(after, true, horizon, context)),
+        ]),
       };
     }
     const times = yield* timesOf(name, request, context);
     const shown = downsample(times, ROWS_MAX);
-    const rows = market.levels(name, shown);
+    const records = market.levels(name, shown);
+    const { found: rows, notes: leftOut } = recordsAt(records, horizon);
     if (shown.length < times.length)
       notes.push(`${shown.length} of ${times.length} rows, evenly spaced: narrow the range for all.`);
-    const newest = rows.at(-1)!;
-    notes.push(...beginNotes(name, request, context), ...(yield* newestNotes(newest, rows.length > 1, context)));
+    const newest = rows.at(-1) ?? requireHorizon(records.at(-1)!, horizon);
+    notes.push(
+      ...leftOut,
+      ...beginNotes(name, request, context),
+      ...(yield* newestNotes(newest, rows.length > 1, horizon, context)),
+    );
     return {
       result: { ticker: name, levels: rows.map(reportLevels), rows_in_range: times.length },
       provenance: provenanceOfLevels(newest, context, notes),
@@ -97,21 +114,41 @@ export const getLevelsHistory = defineOperation({
 type Request = Static<typeof input>;
 
 /** Returns the caveats of get_live_gex_nodes on the newest levels, without a stored chain only those of the levels themselves. */
-function* newestNotes(newest: LevelRecord, isOneOfSeveral: boolean, context: Context): Steps<string[]> {
+function* newestNotes(
+  newest: LevelRecord,
+  isOneOfSeveral: boolean,
+  horizon: Horizon,
+  context: Context,
+): Steps<string[]> {
   const notes: string[] = [];
   const reading = yield* readingAt(newest.underlying, newest.asOf, context);
   if (reading) {
-    const levels = yield* levelsOf(reading);
+    const whole = { ...(yield* levelsOf(reading)), prepared: reading.prepared };
+    const levels = horizon === 'all' ? whole : ((yield* levelsByHorizonOf(reading))[horizon] ?? whole);
     const isPresent = reading.chain === context.market.findChain(newest.underlying);
     notes.push(
       ...(isPresent ? settledSince([levels.dominant.series], context) : []),
-      ...levelNotes(reading.prepared, levels),
+      ...levelNotes(levels.prepared, levels),
     );
   } else {
     if (!newest.flipResolved) notes.push(UNRESOLVED_FLIP_NOTE);
-    notes.push(...regimeNotes({ gex: newest.netGex, grossGex: newest.grossGex }));
+    notes.push(...regimeNotes(gammaOfRecord(newest)));
   }
   return isOneOfSeveral ? notes.map((note) => `Newest levels: ${note}`) : notes;
+}
+
+/** Returns a record with the levels of a horizon. Throws `ClientError` if they are not stored. */
+function requireHorizon(record: LevelRecord, horizon: Horizon): LevelRecord {
+  const found = atHorizon(record, horizon);
+  if (found) return found;
+  const { underlying, asOf } = record;
+  throw new ClientError(
+    'unprocessable',
+    `No levels of horizon=${horizon} of ${underlying} are stored at ${iso(asOf)}`,
+    {
+      hint: withoutHorizonNotes(1, 'row', horizon)[0]!,
+    },
+  );
 }
 
 /** Returns a note if the requested period begins before the oldest stored levels. */

@@ -7,6 +7,7 @@ import { JSON_ROWS, MOMENTS_FOUND, rowsCost, SCREENED_TICKERS } from '../engine/
 import { defaulted, integerIn, objectOf } from '../engine/schemas.ts';
 import { textList } from '../engine/wrapped-schemas.ts';
 import { levelTimesIn, rangeInput, withSource } from './gex-history.ts';
+import { horizonArgument } from './horizon.ts';
 import {
   addRows,
   answerOfMany,
@@ -35,6 +36,7 @@ export const getLevelsOfTickers = defineOperation({
   input: objectOf({
     tickers: tickerList,
     ...rangeInput,
+    horizon: horizonArgument,
     points: defaulted(
       integerIn(
         `Maximum rows of a ticker, and of all tickers together ${ROWS_MAX}. If a ticker has more rows, evenly spaced rows are selected.`,
@@ -49,7 +51,7 @@ export const getLevelsOfTickers = defineOperation({
     ...besideColumns,
   }),
   rest: { method: 'GET', path: '/api/v1/levels/history' },
-  *run({ tickers, points, ...range }, context) {
+  *run({ tickers, points, horizon, ...range }, context) {
     const { names, notes } = requestedNames(tickers, context);
     yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
     const most = Math.min(points, Math.floor(ROWS_MAX / Math.max(1, names.length)));
@@ -66,17 +68,18 @@ export const getLevelsOfTickers = defineOperation({
     const total = ranges.reduce((sum, { times }) => sum + times.length, 0);
     yield { message: 'Reading the levels', tokens: rowsCost(total, JSON_ROWS) };
     const [columns, last]: [ReturnType<typeof emptyColumns>, NewestLevels[]] = [emptyColumns(), []];
+    let leftOut = 0;
     for (const { name, times } of ranges) {
       let newest: NewestLevels | undefined;
       yield* byRange(times.length, ROWS_PER_STEP, 'Reading the levels', (from, to) => {
         const rows = context.market.levels(name, times.slice(from, to));
-        addRows(columns, rows);
+        leftOut += addRows(columns, rows, horizon);
         // Between two steps, the service may have removed levels.
         newest = withSource(rows.at(-1), context) ?? newest;
       });
       if (newest) last.push(newest);
       yield { message: 'Reading the levels' };
     }
-    return answerOfMany(columns, { last, without, names, downsampled, notes }, context);
+    return answerOfMany(columns, { last, without, names, downsampled, notes, horizon, leftOut }, context);
   },
 });

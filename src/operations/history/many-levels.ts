@@ -1,3 +1,4 @@
+import type { Horizon } from '../../analytics/exposure/horizons.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import type { NewestLevels } from '../../market/newest-levels.ts';
 import type { Context } from '../engine/operation.ts';
@@ -5,6 +6,7 @@ import { PAGE_MAX } from '../engine/pages.ts';
 import { count } from '../engine/schemas.ts';
 import { textColumn, textList } from '../engine/wrapped-schemas.ts';
 import { columnsOfLevels, dueNotes, levelColumns, pastNotes } from './gex-history.ts';
+import { recordsAt, withoutHorizonNotes } from './horizon.ts';
 import { namesOf, provenanceOfOldest } from './screen-tickers.ts';
 
 /** The columns of the levels of many tickers. */
@@ -39,10 +41,16 @@ function columnsOf(rows: readonly LevelRecord[]) {
   return { ticker: rows.map(({ underlying }) => underlying), ...columnsOfLevels(rows) };
 }
 
-/** Appends stored levels to columns. */
-export function addRows(columns: ReturnType<typeof emptyColumns>, rows: readonly LevelRecord[]): void {
-  const added: Readonly<Record<string, readonly unknown[]>> = columnsOf(rows);
+/** Appends the levels of a horizon to columns. Returns the number of records that do not have them. */
+export function addRows(
+  columns: ReturnType<typeof emptyColumns>,
+  records: readonly LevelRecord[],
+  horizon: Horizon,
+): number {
+  const { found } = recordsAt(records, horizon);
+  const added: Readonly<Record<string, readonly unknown[]>> = columnsOf(found);
   for (const [name, cells] of Object.entries<unknown[]>(columns)) for (const cell of added[name]!) cells.push(cell);
+  return records.length - found.length;
 }
 
 interface Found {
@@ -52,16 +60,20 @@ interface Found {
   readonly without: readonly string[];
   readonly downsampled: readonly string[];
   readonly notes: readonly string[];
+  readonly horizon: Horizon;
+  /** Records without levels of the horizon. */
+  readonly leftOut: number;
 }
 
 /** Returns the answer of an operation over the levels of many tickers. */
 export function answerOfMany(columns: ReturnType<typeof emptyColumns>, found: Found, context: Context) {
-  const { last, without, names, downsampled } = found;
+  const { last, without, names, downsampled, horizon } = found;
   const notes = [
     ...found.notes,
+    ...withoutHorizonNotes(found.leftOut, 'rows', horizon),
     ...(without.length > 0 ? [`Tickers without levels, which have no rows: ${without.join(', ')}.`] : []),
     ...(downsampled.length > 0 ? [`Evenly spaced rows were selected for: ${downsampled.join(', ')}.`] : []),
-    ...dueNotes(names, context),
+    ...dueNotes(names, context, horizon),
     ...pastNotes(last[0]?.simulated ?? false, context),
   ];
   const result = {

@@ -3,6 +3,7 @@ import type { NewestLevels } from '../../market/newest-levels.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { objectOf } from '../engine/schemas.ts';
+import { horizonArgument } from './horizon.ts';
 import {
   addRows,
   answerOfMany,
@@ -23,16 +24,17 @@ export const getNewestLevels = defineOperation({
     'The newest stored levels of several tickers, a row each, with the columns of the history of GEX levels. Dealers are assumed long calls ' +
     'and short puts. Dollars.',
   example: { tickers: ['SPY', 'QQQ'] },
-  input: objectOf({ tickers: tickerList }),
+  input: objectOf({ tickers: tickerList, horizon: horizonArgument }),
   full: objectOf({ ...columnsOfMany, ...besideColumns }),
   rest: { method: 'GET', path: '/api/v1/levels' },
-  *run({ tickers }, context) {
+  *run({ tickers, horizon }, context) {
     const { names, notes } = requestedNames(tickers, context);
     yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
     const { found, without } = yield* newestOf(names, context);
     const columns = emptyColumns();
-    addRows(columns, found);
-    return answerOfMany(columns, { last: found, without, names, downsampled: [], notes }, context);
+    const leftOut = addRows(columns, found, horizon);
+    const beside = { last: found, without, names, downsampled: [], notes, horizon, leftOut };
+    return answerOfMany(columns, beside, context);
   },
 });
 

@@ -1,5 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { gammaRegime, SIGN_MARGIN_MIN_PCT } from '../../analytics/exposure/sign-margin.ts';
+import type { Horizon } from '../../analytics/exposure/horizons.ts';
+import {
+  gammaOfRecord,
+  gammaRegime,
+  regimeProbability,
+  SIGN_MARGIN_MIN_PCT,
+  SIGN_PROBABILITY_MIN,
+} from '../../analytics/exposure/sign-margin.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import { iso } from '../../market/calendar.ts';
@@ -13,12 +20,13 @@ import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { textList, totalCount } from '../engine/wrapped-schemas.ts';
-import { FIRM_MARGIN_PCT } from '../gex/gamma-regime.ts';
+import { FIRM_PROBABILITY } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
 import { newestIvRank } from '../reading/year-iv-rank.ts';
 import { whipsawIndexOf, whipsawIndexOfLevels } from '../surface/radar-whipsaw.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
+import { atHorizon, horizonChoice, withoutHorizonNotes } from './horizon.ts';
 import {
   type Condition,
   conditionsOf,
@@ -61,9 +69,10 @@ const input = objectOf({
       maxItems: CONDITIONS_MAX,
     }),
   ),
+  horizon: horizonChoice,
   sort_by: defaulted(oneOf(['ticker', ...NUMBER_COLUMNS], 'Column.'), 'flip_distance_pct'),
-  order: defaulted(oneOf(ORDERS, 'asc: smallest first; size: largest absolute value first.'), 'asc'),
-  limit: defaulted(Type.Integer({ description: 'Maximum rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
+  order: defaulted(oneOf(ORDERS, 'size: largest absolute value first.'), 'asc'),
+  limit: defaulted(Type.Integer({ description: 'Rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
 });
 
 export const screenTickers = defineOperation({
@@ -73,8 +82,7 @@ export const screenTickers = defineOperation({
   page: { absent: 'The view Compare filters and sorts the tickers by the same stored levels.' },
   description:
     'Filters and sorts tickers by their newest levels: flip_distance_pct (percent of spot, unsigned), net_gex_mil (million dollars per 1 % ' +
-    'move, + damps moves, - amplifies them), net_over_gross_pct and iv_rank (percent), whipsaw_risk_index (0 to 100), age_s. Nulls come ' +
-    'last. For one ticker: get_live_gex_nodes.',
+    'move, + damps moves, - amplifies them), net_over_gross_pct, iv_rank (percent), whipsaw_risk_index (0 to 100).',
   example: { where: ['iv_rank>=50', 'net_gex_mil<0'], sort_by: 'iv_rank', order: 'desc' },
   input,
   full: objectOf({
@@ -99,7 +107,8 @@ export const screenTickers = defineOperation({
   *run(request, context, isWanted) {
     const conditions = conditionsOf(request.where ?? []);
     const names = namesOf(request.tickers, context);
-    const { readings, withoutData } = yield* readLevels(names, context);
+    const { horizon } = request;
+    const { readings, withoutData, withoutHorizon } = yield* readLevels(names, horizon, context);
     const rows = readings.map(({ row }) => row);
     const named = new Set<string>([...conditions.map(({ column }) => column), request.sort_by]);
     const { scanned, matched } = yield* matchingRows(readings, conditions, named.has(WHIPSAW), context);
@@ -110,11 +119,12 @@ export const screenTickers = defineOperation({
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
       ...undeterminedNotes(conditions, rows, matched),
-      ...regimeNotesOf(shown),
+      ...regimeNotesOf(shown, readings),
       ...nullNotes(named, rows, scanned),
       ...rankNotes(readings),
       ...staleNotes(matched),
-      ...dueNotes(names, context),
+      ...dueNotes(names, context, horizon),
+      ...withoutHorizonNotes(withoutHorizon, 'tickers', horizon),
       ...pastNotes(readings[0]?.levels.simulated ?? false, context),
       ...missingNotes(request.tickers, withoutData, context),
     ];
@@ -148,13 +158,16 @@ function shownRow(
   };
 }
 
-/** Returns notes on the limits of the regime if the regime of a row is undetermined, or if it is not firm (see `FIRM_MARGIN_PCT`). */
-function regimeNotesOf(rows: readonly ScreenRow[]): string[] {
+/** Returns notes on the limits of the regime if the regime of a row is undetermined, or if it is not firm (see `FIRM_PROBABILITY`). */
+function regimeNotesOf(rows: readonly ScreenRow[], readings: readonly Reading[]): string[] {
   const isOpen = ({ regime }: ScreenRow) => regime === 'undetermined';
-  const near = rows.filter((row) => !isOpen(row) && Math.abs(row.net_over_gross_pct) < 2 * FIRM_MARGIN_PCT);
+  const probability = new Map(
+    readings.map(({ row, levels }) => [row.ticker, regimeProbability(gammaOfRecord(levels))]),
+  );
+  const near = rows.filter((row) => !isOpen(row) && probability.get(row.ticker)! < FIRM_PROBABILITY);
   if (near.length === 0 && !rows.some(isOpen)) return [];
-  const limit = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}.`;
-  return [near.length === 0 ? limit : `${limit} Nearly so (within ±${2 * FIRM_MARGIN_PCT}): ${fewOf(near)}.`];
+  const limit = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}, or if the sign of net GEX is right with a probability below ${100 * SIGN_PROBABILITY_MIN} %, because dealers' positions are assumed.`;
+  return [near.length === 0 ? limit : `${limit} Nearly so (below ${100 * FIRM_PROBABILITY} %): ${fewOf(near)}.`];
 }
 
 /** Returns the tickers of rows or, if they are many, their number. `after` returns a text for the end of a ticker. */
@@ -183,26 +196,31 @@ interface Reading {
   readonly rankDays: number;
 }
 
-/** Reads the newest levels of the tickers. Also returns the tickers that have no stored levels. */
+/** Reads the newest levels of the tickers. Also returns the tickers without stored levels, and the number of those without the horizon. */
 function* readLevels(
   names: readonly string[],
+  horizon: Horizon,
   context: Context,
-): Steps<{ readings: Reading[]; withoutData: string[] }> {
+): Steps<{ readings: Reading[]; withoutData: string[]; withoutHorizon: number }> {
   const [readings, withoutData]: [Reading[], string[]] = [[], []];
+  let withoutHorizon = 0;
   yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
   yield* byRange(names.length, TICKERS_PER_STEP, 'Reading the levels', (from, to) => {
     const part = names.slice(from, to);
     for (const [i, levels] of context.market.newestLevels(part).entries()) {
-      if (levels) readings.push(readRow(part[i]!, levels, context));
+      const ofHorizon = levels && atHorizon(levels, horizon);
+      if (ofHorizon) readings.push(readRow(part[i]!, ofHorizon, levels, context));
+      else if (levels) withoutHorizon++;
       else withoutData.push(part[i]!);
     }
   });
-  return { readings, withoutData };
+  return { readings, withoutData, withoutHorizon };
 }
 
-function readRow(name: string, levels: NewestLevels, context: Context): Reading {
-  const { spot, netGex, grossGex, asOf } = levels;
-  const flip = levels.flipResolved ? levels.gexFlip : null;
+/** Returns the row of a ticker. `levels` are the newest levels, and `shown` those of the horizon. */
+function readRow(name: string, shown: NewestLevels, levels: NewestLevels, context: Context): Reading {
+  const { spot, netGex, grossGex, asOf } = shown;
+  const flip = shown.flipResolved ? shown.gexFlip : null;
   const { age_s, stale } = ageInFigures(asOf, context);
   const { rank, days } = newestIvRank(levels, context.market);
   return {
@@ -214,7 +232,7 @@ function readRow(name: string, levels: NewestLevels, context: Context): Reading 
       gex_flip: flip,
       flip_distance_pct: flip === null ? null : (100 * Math.abs(spot - flip)) / spot,
       spot_vs_flip: flip === null ? null : spot >= flip ? 'above' : 'below',
-      regime: gammaRegime({ gex: netGex, grossGex }),
+      regime: gammaRegime(gammaOfRecord(levels)),
       net_gex_mil: netGex / MILLION,
       net_over_gross_pct: grossGex > 0 ? (100 * netGex) / grossGex : 0,
       atm_iv_30d: levels.atmIv30d,
@@ -252,8 +270,8 @@ function* matchingRows(
 }
 
 /**
- * Returns a note if a condition on the regime leaves out tickers near their flip. Near the flip, the regime is undetermined, so a filter for a
- * regime near the flip would otherwise suggest that there are no such tickers.
+ * Returns a note if a condition on the regime leaves out tickers whose regime is undetermined, above all near their flip. A filter for a regime
+ * near the flip would otherwise suggest that there are no such tickers.
  */
 function undeterminedNotes(
   conditions: readonly Condition[],
@@ -273,7 +291,7 @@ function undeterminedNotes(
   if (leftOut.length === 0 && (matched.length > 0 || !isNearFlip)) return [];
   const those = fewOf(leftOut, (row) => ` (net GEX ${['-', '0', '+'][1 + Math.sign(row.net_gex_mil)]})`);
   return [
-    `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`,
+    `If the sign of net GEX is not certain, regime is undetermined. Tickers with it that meet the other conditions: ${those}.`,
   ];
 }
 

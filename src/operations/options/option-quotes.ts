@@ -3,6 +3,7 @@ import { type ContractSelection, inOrderOfStrike, selectContracts } from '../../
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { type ClientError, invalidArgument } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
@@ -26,6 +27,7 @@ import {
 import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
 import { integerOrNull, nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
 import {
   knownUntil,
@@ -71,17 +73,17 @@ const seriesRow = namedObject('SeriesQuotes', undefined, {
   days: integerField('Calendar days from the snapshot to the expiry.'),
   forward: number('Forward price, dollars.'),
   atm_iv: numberOrNull(
-    'At-the-money volatility of the mids next to the forward, decimal per calendar year; null if the quotes do not determine a smile. atm_iv of run_strategic_omni_radar is fitted to all strikes, so it differs slightly.',
+    "At-the-money volatility, decimal per calendar year: that of the series' law in the surface, or of the quotes next to the forward if they determine no smile; null if these determine none.",
   ),
   atm_iv_bid: numberOrNull(
-    'At-the-money volatility that the bids imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
+    'At-the-money volatility that the bids next to the forward imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
   ),
   atm_iv_ask: numberOrNull(
-    'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
+    'At-the-money volatility that the asks next to the forward imply, decimal per calendar year; null if atm_iv_bid is null.',
   ),
   expected_move: numberOrNull('One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null.'),
   skew_25d: numberOrNull(
-    'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if atm_iv is null.',
+    'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if the quotes determine no smile.',
   ),
   open_interest: integerOrNull('Contracts outstanding; null if the chain has no open interest.'),
   volume: count('Contracts traded on the day of the snapshot.'),
@@ -95,7 +97,7 @@ export const getOptionQuotes = defineOperation({
   description:
     'Contracts of an expiry nearest spot, by strike: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
     'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
-    'per series (expiry, days, atm_iv of mids). Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
+    'per series (expiry, days, atm_iv). Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
   example: { ticker: 'SPY' },
   input,
   full: objectOf({
@@ -117,6 +119,12 @@ export const getOptionQuotes = defineOperation({
       }),
     ),
     next_cursor: cursorOfNext,
+    straddle_move: Type.Optional(
+      nullableColumn(
+        'Expected distance of the price at settlement from the forward, dollars: the price of the straddle at the forward, without discounting, which traders call the expected move; null if atm_iv is null.',
+        'expiries',
+      ),
+    ),
     greeks_iv: Type.Optional(
       nullableColumn(
         'Volatility of the Greeks of each row of quotes, decimal per year: that of the out-of-the-money side of the strike; null if no method gives one.',
@@ -164,7 +172,7 @@ export const getOptionQuotes = defineOperation({
     const limit = input.limit ?? (ofExpiry ? ROWS.contracts : ROWS.most);
     const { more, notes, listed, ...rows } = ofExpiry
       ? quotesOf(prepared, input, ofExpiry(chain.spot), page.row, limit, knownUntil(chain, context))
-      : termStructure(prepared, page.row, limit);
+      : termStructure(prepared, yield* surfaceOfPrepared(prepared), page.row, limit);
     return {
       result: {
         ...reportHead(chain),
@@ -317,20 +325,22 @@ function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
 }
 
 /** Returns a page of the series in order of settlement, and whether the chain has more series. */
-function termStructure(prepared: PreparedChain, from: number, limit: number) {
+function termStructure(prepared: PreparedChain, surface: FittedSurface, from: number, limit: number) {
   const series = inOrderOfSettlement(prepared.series);
   const listed = series.slice(from, from + limit);
+  const all = listed.map((each) => seriesFigures(prepared, surface, each));
   return {
     more: series.length > from + limit,
     listed,
     notes: [],
-    expiries: listed.map((each) => seriesRowOf(prepared, each)),
+    expiries: all.map((figures) => seriesRowOf(prepared, figures)),
+    straddle_move: all.map((figures) => figures.straddle_move),
   };
 }
 
-function seriesRowOf(prepared: PreparedChain, each: PreparedSeries): Static<typeof seriesRow> {
-  const { expiry, root, settlement, smile_refused: _refused, ...figures } = seriesFigures(prepared, each);
-  return { expiry, root, settlement, days: daysTo(expiry, prepared), ...figures };
+function seriesRowOf(prepared: PreparedChain, figures: ReturnType<typeof seriesFigures>): Static<typeof seriesRow> {
+  const { expiry, root, settlement, smile_refused: _refused, straddle_move: _straddle, ...rest } = figures;
+  return { expiry, root, settlement, days: daysTo(expiry, prepared), ...rest };
 }
 
 function daysTo(expiry: string, { chain }: PreparedChain): number {

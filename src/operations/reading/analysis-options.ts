@@ -1,5 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../../analytics/chain/options.ts';
+import {
+  type ChainReadOptions,
+  DEFAULT_OPTIONS,
+  DEFAULT_SIGN,
+  parseExpiries,
+  parseSmileDynamics,
+  SSR_MAX,
+} from '../../analytics/chain/options.ts';
 import { requireWeights } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { invalidArgument } from '../../core/errors.ts';
@@ -41,21 +48,37 @@ export const chainInput = objectOf({
   ),
   sign: defaulted(
     oneOf(
-      ['calls_long_puts_short', 'flow'],
-      'Position of dealers. calls_long_puts_short: long calls and short puts; flow: the opposite of what customers bought and sold, by prints.',
+      ['calls_long_puts_short', 'short_both', 'flow'],
+      'Position of dealers. calls_long_puts_short: long calls and short puts; short_both: short calls and puts; flow: the opposite of what customers bought and sold, by prints.',
     ),
     DEFAULT_SIGN,
   ),
   expiries: defaulted(
     Type.String({
-      description: 'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, or next:N for the next N days.',
-      pattern: '^(all|0dte|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
+      description:
+        'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, next:N for the next N days, or session for those that settle by the end of the session.',
+      pattern: '^(all|0dte|session|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
     }),
     'all',
   ),
 });
 
-export type ChainInput = Static<typeof chainInput>;
+/** The argument for the smile dynamics, of operations with figures at other spots. */
+export const smileDynamics = defaulted(
+  Type.String({
+    description:
+      'Volatilities if spot moves. sticky_strike: each strike keeps its own; sticky_moneyness: each ratio of strike to forward does; ssr=R: the ' +
+      'at-the-money volatility becomes that of the smile at R times the move, R from 0 (sticky_moneyness) over 1 (sticky_strike) to 2.5; ssr alone: ' +
+      '1.5 for an index, 1 for other tickers.',
+    pattern: '^(sticky_strike|sticky_moneyness|ssr(=[0-2]([.][0-9]{1,6})?)?)$',
+  }),
+  'sticky_strike',
+);
+
+/** `chainInput` of operations that have a flip. */
+export const flipInput = objectOf({ ...chainInput.properties, smile_dynamics: smileDynamics });
+
+export type ChainInput = Static<typeof chainInput> & Partial<Static<typeof flipInput>>;
 
 /**
  * Prepares a ticker's newest chain with a request's options. Throws `ClientError` if there is no chain, no matching contract or no open
@@ -67,11 +90,12 @@ export function* readChain(input: ChainInput, context: Context): Steps<PreparedC
   return prepared;
 }
 
-/** Returns the result of `compute` for the chain of a request, with the provenance of the chain. Throws the errors of `readChain`. */
+/** Returns the result of `compute` for the chain of a request, with its provenance and further notes. Throws the errors of `readChain`. */
 export function* answerChain<Result>(
   input: ChainInput,
   context: Context,
   compute: (prepared: PreparedChain) => Steps<Result>,
+  notesOf: (prepared: PreparedChain) => string[] = () => [],
 ): Steps<Answer<Result>> {
   const prepared = yield* readChain(input, context);
   return {
@@ -79,6 +103,7 @@ export function* answerChain<Result>(
     provenance: provenanceOf(prepared.chain, context, [
       ...openInterestNotes(prepared.chain),
       ...flowSignNotes(prepared),
+      ...notesOf(prepared),
     ]),
   };
 }
@@ -88,7 +113,18 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
   const expiries = parseExpiries(input.expiries ?? 'all');
   if (expiries) {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
-    return { forward, rate, dividend, gamma, iv, weight, sign, expiries, cashDividends: [] };
+    const ssr = ssrOf(input.smile_dynamics, input.ticker ?? '');
+    return { forward, rate, dividend, gamma, iv, weight, sign, expiries, ssr, cashDividends: [] };
   }
-  throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days');
+  throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, session, or next:N for N days');
+}
+
+/** Returns the ratio of a request's smile dynamics. Throws `ClientError` if the text is none. */
+export function ssrOf(text: string | undefined, ticker: string): number {
+  const ssr = parseSmileDynamics(text ?? 'sticky_strike', ticker.toUpperCase());
+  if (ssr !== undefined) return ssr;
+  throw invalidArgument(
+    '/smile_dynamics',
+    `must be sticky_strike, sticky_moneyness, ssr or ssr=R with R from 0 to ${SSR_MAX}`,
+  );
 }

@@ -18,5 +18,5 @@ export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number
   });
 }
 
-const JUMP_LAWS_CACHED = 16;
+const JUMP_LAWS_CACHED = 24;
 const jumpLaws = new StepCache<FittedSurface, JumpLaw>(() => JUMP_LAWS_CACHED);

@@ -1,11 +1,11 @@
-import type { SignConvention } from '../../analytics/chain/options.ts';
+import type { AssumedSign, SignConvention } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import {
   type CustomerPositions,
   customerPositions,
   positionsFromSums,
 } from '../../analytics/flow/customer-positions.ts';
-import { signedByFlow, signedShare } from '../../analytics/flow/flow-sign.ts';
+import { signedBy, signedByFlow, signedShare } from '../../analytics/flow/flow-sign.ts';
 import { signPrints } from '../../analytics/flow/trade-side.ts';
 import { ClientError } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
@@ -22,10 +22,15 @@ export const signConvention = textField("Assumption about the dealers' positions
 
 /** Returns the text of the field `sign_convention`, which is the assumption about the dealers' positions. */
 export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
-  return sign === 'flow'
-    ? "Dealers hold the opposite of customers' net positions, computed from prints whose buyer or seller is known. Other open interest counts as 0."
-    : 'Dealers are long calls and short puts (assumed).';
+  return CONVENTIONS[sign];
 }
+
+const CONVENTIONS = {
+  calls_long_puts_short: 'Dealers are long calls and short puts (assumed).',
+  short_both: 'Dealers are short calls and puts (assumed).',
+  long_both: 'Dealers are long calls and puts (assumed).',
+  flow: "Dealers hold the opposite of customers' net positions, computed from prints whose buyer or seller is known. Other open interest counts as 0.",
+} as const satisfies Record<SignConvention, string>;
 
 /**
  * Below this share of open interest in customers' net positions, percent, the sign of net GEX by flow is often wrong. On tapes whose true
@@ -54,6 +59,7 @@ export function flowSignNotes(prepared: PreparedChain): string[] {
 /** Returns a chain with the dealer signs of a convention. Throws `ClientError` (invalid_parameter) if `flow` has no prints. */
 export function* withSign(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
+  if (sign !== 'flow') return withAssumedSign(prepared, sign);
   const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
   if (positions) return withFlowSign(prepared, positions);
   throw new ClientError('invalid_parameter', `No prints of live contracts of ${prepared.chain.underlying} are stored`, {
@@ -93,6 +99,15 @@ export function withFlowSign(prepared: PreparedChain, positions: CustomerPositio
   flowSignCache.set(prepared, { positions, byFlow });
   return byFlow;
 }
+
+/** Returns the chain with the signs of a convention: always the same object, because it is a key of caches. */
+export function withAssumedSign(prepared: PreparedChain, sign: AssumedSign): PreparedChain {
+  if (sign === prepared.sign) return prepared;
+  const known = assumedSigns.getOrInsertComputed(prepared, () => new Map());
+  return known.getOrInsertComputed(sign, () => signedBy(prepared, sign));
+}
+
+const assumedSigns = new WeakMap<PreparedChain, Map<AssumedSign, PreparedChain>>();
 
 const positionsCache = new StepCache<Chain, CustomerPositions>(() => 1);
 const flowSignCache = new WeakMap<PreparedChain, { positions: CustomerPositions; byFlow: PreparedChain }>();

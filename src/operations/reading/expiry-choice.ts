@@ -13,7 +13,7 @@ export const expiryChoice = Type.Optional(
 /** Returns the expiries that `expiry` selects. Throws `ClientError` for anything but a date of the calendar, `0dte` or `all`. */
 export function expirySelection(expiry: string | undefined): ExpirySelection {
   const selection = parseExpiries(expiry?.toLowerCase() ?? 'all');
-  if (selection && selection.kind !== 'next') return selection;
+  if (selection && selection.kind !== 'next' && selection.kind !== 'session') return selection;
   const expected = 'must be a date of the calendar, YYYY-MM-DD, or 0dte';
   const hint = 'get_option_quotes with only ticker lists the expiries.';
   throw invalidArgument('/expiry', expected, hint);

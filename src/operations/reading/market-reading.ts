@@ -2,6 +2,7 @@ import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../anal
 import { prepareChain, requireWeights } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { horizonLevels, type LevelsByHorizon } from '../../analytics/exposure/horizons.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
@@ -72,6 +73,19 @@ export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
 }
 
 const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
+
+/** Returns the levels of the shorter horizons of a market reading, cached like `levelsOf`. Throws the errors of `levelsOf`. */
+export function* levelsByHorizonOf(reading: MarketReading): Steps<LevelsByHorizon> {
+  const { prepared, large } = reading;
+  const whole = yield* levelsOf(reading);
+  const premium = directionalPremium(large);
+  return yield* levelsByHorizon.of(prepared, JSON.stringify([...premium]), {
+    message: 'Finding the levels of shorter horizons',
+    steps: () => horizonLevels(prepared, whole, premium),
+  });
+}
+
+const levelsByHorizon = new StepCache<PreparedChain, LevelsByHorizon>(() => 1);
 
 /** The first fields of an answer that is computed from a chain. */
 export const headFields = {

@@ -1,17 +1,16 @@
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
-import { skew25 } from '../../analytics/chain/skew.ts';
-import { atmBand } from '../../analytics/chain/volatility-band.ts';
-import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { seriesSkew, seriesVolatility } from '../../analytics/surface/series-volatility.ts';
 import { hasOpenInterest } from '../../market/chain.ts';
 import { finiteOrNull } from '../engine/schemas.ts';
 
 /**
- * Returns the figures of a series that need no surface, by API names, in dollars and decimals per calendar year. If the quotes determine
- * no smile, the figures of the smile are null, and `smile_refused` has the reason. `open_interest` is null if the chain has none.
+ * Returns the figures of a series by API names, in dollars and decimals per calendar year. If the quotes determine no smile, `smile_refused`
+ * has the reason, and the figures of the smile are null, but the volatility at the money can still be known. `open_interest` is null if the
+ * chain has none. `surface` is that of the chain.
  */
-export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
-  const { iv, expectedMove, refused } = seriesAtm(prepared, each);
-  const band = refused === null ? atmBand(prepared, each) : { bid: Number.NaN, ask: Number.NaN };
+export function seriesFigures(prepared: PreparedChain, surface: FittedSurface, each: PreparedSeries) {
+  const { iv, band, expectedMove, straddle, refused } = seriesVolatility(surface, prepared, each);
   return {
     root: each.series.root,
     expiry: each.series.expiry,
@@ -21,7 +20,8 @@ export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
     atm_iv_bid: finiteOrNull(band.bid),
     atm_iv_ask: finiteOrNull(band.ask),
     expected_move: expectedMove,
-    skew_25d: refused === null ? skew25(each) : null,
+    straddle_move: straddle,
+    skew_25d: seriesSkew(surface, prepared, each),
     ...contractsOf(prepared, each),
     smile_refused: refused as string | null,
   };

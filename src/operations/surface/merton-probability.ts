@@ -3,13 +3,20 @@ import { volatilityError } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { type JumpLaw, jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
 import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
-import { endBeyond, touchProbabilities, touchProducts } from '../../analytics/surface/touch-probability.ts';
+import {
+  type Barrier,
+  endBeyond,
+  jumpTouch,
+  pathTouches,
+  touchProducts,
+  touchRange,
+} from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../../core/errors.ts';
 import { addDays, horizonEnd, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type Context, defineOperation, hasPassed } from '../engine/operation.ts';
-import { touchCost } from '../engine/request-cost.ts';
+import { TOUCH_GRID_TOKENS, touchCost } from '../engine/request-cost.ts';
 import { count, defaulted, integerIn, momentField, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { priceField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -17,6 +24,10 @@ import { jumpLawOf, surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 
 const DAYS_MAX = 3650;
+/** The range of touch probabilities has the scenarios of these values of stag_prob, beside that of the caller. */
+const SCENARIOS = [0.5, 0.95];
+
+const probability = (description: string) => number(description, { minimum: 0, maximum: 1 });
 
 export const calculateMertonProbability = defineOperation({
   name: 'calculate_merton_probability',
@@ -51,10 +62,13 @@ export const calculateMertonProbability = defineOperation({
     ticker: textField('Underlying symbol.'),
     ambush_strike: number('Strike, dollars.'),
     merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
-    touch_probability: number('Probability that the price touches the strike at any time before the horizon, 0 to 1.', {
-      minimum: 0,
-      maximum: 1,
-    }),
+    touch_probability: probability(
+      'Probability that the price touches the strike at any time before the horizon, by a continuous path with the distributions of the surface, 0 to 1.',
+    ),
+    touch_low: probability(
+      'Least probability of touching by the models: touch_probability, touch_random_volatility, and touch_jump with stag_prob as given, 0.5 and 0.95; less the error of such models; 0 to 1.',
+    ),
+    touch_high: probability('Largest probability of touching by these models, plus their error, 0 to 1.'),
     put_call: oneOf(
       ['C', 'P'],
       'The option of option_price and jump_model_price: C (call) if the strike is at or above spot_price, else P (put).',
@@ -92,8 +106,17 @@ export const calculateMertonProbability = defineOperation({
       'Lowest probability that quoted vertical spreads around the strike allow, 0 to 1; null if no listed expiry settles at the horizon.',
     ),
     vertical_high: numberOrNull('Highest probability that these spreads allow, 0 to 1; null if vertical_low is null.'),
-    touch_high: number(
-      'Upper bound of touch_probability: the cost of an option position that is worth at least 1 whenever the price is at the strike, 0 to 1.',
+    touch_random_volatility: probability(
+      'Probability of touching by a continuous path whose variance is also 0.1 or 1.9 times as large, by chance; 0 to 1.',
+    ),
+    touch_jump: probability(
+      'Probability of touching in the scenario of stag_prob: by the jump diffusion, moved to the quotes; 0 to 1.',
+    ),
+    touch_end: probability(
+      'Lower bound of touch_probability without arbitrage: the probability of ending beyond the strike, merton_probability; 0 to 1.',
+    ),
+    touch_superhedge: probability(
+      'Upper bound of touch_probability without arbitrage: the cost of an option position that is worth at least 1 whenever the price is at the strike, 0 to 1.',
     ),
     atm_iv: number('At-the-money volatility at the horizon, decimal per calendar year.'),
     implied_volatility: numberOrNull(
@@ -126,6 +149,7 @@ export const calculateMertonProbability = defineOperation({
       'spot_price',
       'chain_spot_price',
       'touch_probability',
+      'touch_low',
       'touch_high',
       'put_call',
       'option_price',
@@ -146,11 +170,10 @@ export const calculateMertonProbability = defineOperation({
     const { tte, years, rate, atmVariance } = horizon;
     const forward = (horizon.forward * spot) / chain.spot;
     // The touch probability takes longer than all other steps, so it is computed and paid only if the caller gets it.
-    const barrier = isWanted('touch_probability') ? { spot, strike, forward } : undefined;
-    yield {
-      message: 'Computing the probability',
-      tokens: barrier ? touchCost(touchProducts(jumpDiffusion, barrier)) : 0,
-    };
+    const touch = isWanted('touch_probability')
+      ? yield* touchesOf(surface, reading, input.stag_prob, { spot, strike, forward })
+      : NOT_WANTED;
+    yield { message: 'Computing the probability' };
     const side = strike >= spot ? 1 : -1;
     const moneyness = strike / forward;
     const deviation = Math.sqrt(atmVariance);
@@ -159,9 +182,6 @@ export const calculateMertonProbability = defineOperation({
     // A rounding error must not make a price of 0 negative.
     const priceBy = (of: PriceLaw) => discounted * Math.max(of.price(side, moneyness), 0);
     const model = jumpDiffusionLaw(jumpDiffusion);
-    const touch = barrier
-      ? yield* touchProbabilities(law, jumpDiffusion, barrier)
-      : { probability: Number.NaN, most: Number.NaN };
     const variance = law.totalVariance(Math.log(moneyness));
     const error = (of: PriceLaw) => (slice ? volatilityError(of, quotes, deviation, tte) : null);
     const verticals = slice?.settlesAt === endsAt ? verticalBounds(quotes, moneyness) : undefined;
@@ -171,6 +191,8 @@ export const calculateMertonProbability = defineOperation({
         ambush_strike: strike,
         merton_probability: beyond(law),
         touch_probability: touch.probability,
+        touch_low: touch.low,
+        touch_high: touch.high,
         put_call: side > 0 ? ('C' as const) : ('P' as const),
         option_price: priceBy(law),
         jump_model_price: priceBy(model),
@@ -186,7 +208,10 @@ export const calculateMertonProbability = defineOperation({
         untilted_probability: beyond(model),
         vertical_low: verticals ? (side > 0 ? verticals.low : 1 - verticals.high) : null,
         vertical_high: verticals ? (side > 0 ? verticals.high : 1 - verticals.low) : null,
-        touch_high: touch.most,
+        touch_random_volatility: touch.random,
+        touch_jump: touch.jump,
+        touch_end: touch.end,
+        touch_superhedge: touch.superHedge,
         atm_iv: Math.sqrt(atmVariance / tte),
         implied_volatility: variance > 0 ? Math.sqrt(variance / tte) : null,
         diffusion_volatility: Math.sqrt(jumpDiffusion.variance / tte),
@@ -206,6 +231,28 @@ export const calculateMertonProbability = defineOperation({
     };
   },
 });
+
+const NONE = Number.NaN;
+const NOT_WANTED = { probability: NONE, low: NONE, high: NONE, end: NONE, superHedge: NONE, random: NONE, jump: NONE };
+
+/** Computes the probabilities of touching a strike by all models. `random` and `jump` are those of two of the models. */
+function* touchesOf(surface: FittedSurface, reading: JumpLaw, noJump: number, barrier: Barrier) {
+  const { local, random } = yield* pathTouches(surface, reading.horizon, barrier, TOUCH_GRID_TOKENS);
+  const models = [local, random, yield* scenarioTouch(reading, barrier)];
+  for (const scenario of SCENARIOS) {
+    if (scenario === noJump) continue;
+    models.push(yield* scenarioTouch(yield* jumpLawOf(surface, reading.endsAt, scenario), barrier));
+  }
+  const range = touchRange(models, reading.law, barrier);
+  const [probability, withRandom, jump] = range.probabilities as [number, number, number];
+  return { ...range, probability, random: withRandom, jump };
+}
+
+/** Computes the probability of touching a strike by a jump law. The account pays for it. */
+function* scenarioTouch({ law, jumpDiffusion }: JumpLaw, barrier: Barrier) {
+  yield { message: 'Computing a touch', tokens: touchCost(touchProducts(jumpDiffusion, barrier)) };
+  return yield* jumpTouch(law, jumpDiffusion, barrier);
+}
 
 /** The answer has a note if the spot of the request differs from the spot of the chain by more than this share of the chain's spot. */
 const SPOT_DIFFERENCE_NOTED = 0.1;

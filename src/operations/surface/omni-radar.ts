@@ -8,6 +8,7 @@ import {
 } from '../../analytics/exposure/gamma-concentration.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
+import { expectedMoves } from '../../analytics/surface/series-volatility.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
@@ -18,10 +19,12 @@ import { ticker } from '../engine/shared-fields.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { regimeNotes } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
+import { comparedLevels, wholeNotes } from '../gex/level-horizons.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import {
   knownUntil,
+  levelsByHorizonOf,
   levelsOf,
   provenanceOf,
   readExpiry,
@@ -77,7 +80,7 @@ export const runStrategicOmniRadar = defineOperation({
   page: 'odds',
   description:
     'Use this first for a whole picture. state_density at the expiry nearest target_dte, fitted to all strikes: quantiles 5 to 95 %, expected_move (dollars), atm_iv (decimal), probabilities (0 to 1), skewness. ' +
-    'gex_boundaries (over all expiries, or of expiry): call_wall, put_wall, gex_flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
+    'gex_boundaries (of 35 days, or of expiry): call_wall, put_wall, gex_flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
     'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk and its components: scores, 0 (calm) to 100. Realised and implied volatility.',
   example: { ticker: 'SPY' },
   input: objectOf({
@@ -106,6 +109,9 @@ export const runStrategicOmniRadar = defineOperation({
     ),
     largest_gamma_strikes: Type.Optional(
       concentration('With limit: strike (dollars), share_pct (percent of gross gamma).'),
+    ),
+    straddle_move: number(
+      'Expected distance of the price at expiry from the forward by the density, dollars: the price of the straddle at the forward, without discounting, which traders call the expected move.',
     ),
     density_parameters: densityParameters,
     density_curve: densityCurve,
@@ -146,7 +152,9 @@ export const runStrategicOmniRadar = defineOperation({
     const levels = yield* levelsOf(reading);
     // A brief on one expiry is about its own walls and flip. The index of whipsaw risk is always about the ticker.
     const ofExpiries = yield* readExpiry(input.expiry, input.ticker, context);
-    const boundaries = yield* levelsOf(ofExpiries);
+    const ofFriction = yield* levelsOf(ofExpiries);
+    const month = input.expiry === undefined ? (yield* levelsByHorizonOf(reading))['35d'] : null;
+    const boundaries = month ?? ofFriction;
     const isOne = ofExpiries.prepared !== prepared;
     const today = newYorkDate(chain.asOf);
     const selected = selectSeries(prepared, expirySelection(input.expiry), knownUntil(chain, context));
@@ -169,9 +177,16 @@ export const runStrategicOmniRadar = defineOperation({
       result: {
         ...reportHead(chain),
         state_density: reportDensity(density, series, boundaries, today),
-        gex_boundaries: reportBoundaries(isOne ? series.series.expiry : 'all', boundaries, density.atmIv, kinetic),
+        gex_boundaries: reportBoundaries(
+          isOne ? series.series.expiry : month ? '35d' : 'all',
+          boundaries,
+          ofFriction,
+          density.atmIv,
+          kinetic,
+        ),
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
+        straddle_move: expectedMoves(density.horizon, density.atmIv).straddle,
         density_parameters: parametersOfDensity(density),
         density_curve: yield* curveOfDensity(density),
         concentrated_strikes: ofExpiry,
@@ -197,6 +212,7 @@ export const runStrategicOmniRadar = defineOperation({
         ...settledSince([series.series], context),
         ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
         ...(isOne ? [`gex_boundaries are of ${series.series.expiry} alone. Whipsaw risk is over all expiries.`] : []),
+        ...(month ? wholeNotes(comparedLevels(levels), comparedLevels(month)) : []),
         ...regimeNotes(boundaries.exposures),
         ...kineticNotes(kinetic, isOne ? series.series.expiry : undefined),
       ]),

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import { dailyMove } from '../../analytics/exposure/whipsaw.ts';
 import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../../analytics/flow/flow-notional.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
@@ -13,27 +13,32 @@ import { KINETIC_FROM_VOLUMES, type MarketReading } from '../reading/market-read
 
 export const gexBoundaries = namedObject(
   'GexBoundaries',
-  'Over expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
+  'Of expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
     'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
     'regime.',
   {
-    expiries: documented(textField('all, or the expiry that the call asks for, YYYY-MM-DD.'), {
-      anyOf: [{ enum: ['all'] }, { format: 'date' }],
-    }),
+    expiries: documented(
+      textField(
+        'What the levels are of: 35d (the options that settle within 35 days), the expiry that the call asks for, YYYY-MM-DD, or all, if ' +
+          'the call asks for all or none settles within 35 days.',
+      ),
+      { anyOf: [{ enum: ['35d', 'all'] }, { format: 'date' }] },
+    ),
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-    flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
+    flip_resolved: flagField('False if net gamma has one sign within 50 % of spot, or at all quoted strikes.'),
     max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
     max_pain_expiry: dateField('Dominant expiry, YYYY-MM-DD.'),
     net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-    ...regimeFields,
+    regime: regimeFields.regime,
+    sign_margin_pct: regimeFields.sign_margin_pct,
     whale_fiat_kinetic: number(
       "Delta-notional of the day's large flow, dollars: + if customers bought delta, - if they sold it. Legs of spreads and contracts of " +
         '|delta| above 0.9 do not count. Input of evaluate_market_hamiltonian.',
     ),
     gex_potential_friction: number(
-      'Net GEX times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
+      'Net GEX, of all expiries or of the expiry asked for, times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
     ),
   },
 );
@@ -84,12 +89,15 @@ export function kineticNotes({ net, prints }: FlowNotional, expiry?: string): st
   return notes;
 }
 
+/** Returns the boundaries. `levels` are those to show, and `ofFriction` those of all expiries or of the expiry that the call asks for. */
 export function reportBoundaries(
   expiries: string,
-  { exposures, walls, flip, dominant, maxPain }: GexLevels,
+  { exposures, walls, flip, dominant, maxPain }: LevelSet,
+  ofFriction: LevelSet,
   atmIv: number,
   kinetic: FlowNotional,
 ): Static<typeof gexBoundaries> {
+  const { regime, sign_margin_pct } = reportRegime(exposures);
   return {
     expiries,
     call_wall: walls.call.strike,
@@ -99,8 +107,9 @@ export function reportBoundaries(
     max_pain: maxPain,
     max_pain_expiry: dominant.series.expiry,
     net_gex_mil: exposures.gex / MILLION,
-    ...reportRegime(exposures),
+    regime,
+    sign_margin_pct,
     whale_fiat_kinetic: kinetic.net,
-    gex_potential_friction: exposures.gex * 100 * dailyMove(1, atmIv),
+    gex_potential_friction: ofFriction.exposures.gex * 100 * dailyMove(1, atmIv),
   };
 }

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import type { PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { LevelSet } from '../../analytics/exposure/gex-levels.ts';
 import {
   type DensityFigures,
   densityFigures,
@@ -27,7 +27,7 @@ export const stateDensity = namedObject(
     days_to_expiry: integerField('Calendar days from the snapshot to the expiry.'),
     forward: number('Forward price, dollars.'),
     atm_iv: number(
-      'At-the-money volatility of the density, which is fitted to the quotes of all strikes, decimal per year. atm_iv of get_option_quotes comes from the mids next to the forward, so it differs slightly.',
+      'At-the-money volatility of the density, decimal per year: that of the expiry in the surface, the term structure and the expiries.',
     ),
     expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
     quantiles: namedObject(
@@ -112,7 +112,7 @@ function densityAt(surface: FittedSurface, settlesAt: number): ScannedDensity {
 export function reportDensity(
   { horizon, atmIv, fitError, quotes, figures }: ScannedDensity,
   { series }: PreparedSeries,
-  { walls }: GexLevels,
+  { walls }: LevelSet,
   today: string,
 ): Static<typeof stateDensity> {
   const { law, forward, atmVariance } = horizon;

@@ -17,7 +17,7 @@ import { SMILE_REFUSALS } from '../reading/market-words.ts';
 
 const smileColumns = {
   tte: numberColumn('Calendar years from the quotes to the settlement, or to the end of the maturity.'),
-  trading_years: numberColumn('Years of trading time: nights, and days without trading, count little.'),
+  trading_years: numberColumn('Years of trading time: nights, and days without trading, count less.'),
   forward: numberColumn('Forward price, dollars.'),
   atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year.'),
   atm_iv_trading: nullableColumn('At-the-money volatility, decimal per year of trading time.'),
@@ -56,14 +56,18 @@ export const surfaceAnswer = objectOf({
   ),
   clock: oneOf(
     ['trading', 'calendar'],
-    'trading: nights count with night_weight, and days without trading with shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
+    'trading: nights and weekdays without trading count with night_weight, and Saturdays and Sundays with shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
   ),
   shut_day_weight: numberOrNull(
-    'Ratio of the variance of a day without trading to that of an open session; fitted within 0 to 0.3; null if clock is calendar.',
+    'Ratio of the variance of a Saturday or a Sunday to that of an open session; fitted within 0 to 0.3; null if clock is calendar.',
   ),
   night_weight: numberOrNull(
-    'Ratio of the variance of a night within the week to that of an open session; null if clock is calendar.',
+    'Ratio of the variance of a night within the week to that of an open session: 0.5 if night_weight_dates is 0, else fitted to this snapshot within 0.1 to 1; null if clock is calendar.',
   ),
+  night_weight_dates: count(
+    'Number of days with options that settle at the open and others at the close, to whose quotes night_weight is fitted.',
+  ),
+  night_weight_error: numberOrNull('Standard error of night_weight, a ratio as it; null if night_weight_dates is 0.'),
   expiries: namedObject('SurfaceExpiries', 'One row per settlement.', {
     count: count('Rows of each column.'),
     expiry: dateColumn('YYYY-MM-DD'),
@@ -111,6 +115,11 @@ export const surfaceAnswer = objectOf({
       SMILE_REFUSALS,
       'no_volatility; too_few_strikes: fewer than five usable quotes out of the money; one_sided: fewer than two on one side of the forward.',
     ),
+    atm_iv: nullableColumn(
+      'At-the-money volatility of the quotes of the two strikes next to the forward, decimal per calendar year; null unless both are quoted and within one standard deviation of the forward.',
+    ),
+    atm_iv_bid: nullableColumn('atm_iv by the bids, decimal per calendar year; null if atm_iv is null.'),
+    atm_iv_ask: nullableColumn('atm_iv by the asks, decimal per calendar year; null if atm_iv is null.'),
   }),
   quotes: namedOrNull(
     'SurfaceQuotes',

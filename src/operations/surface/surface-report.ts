@@ -37,7 +37,7 @@ export const getVolatilitySurface = defineOperation({
     'Volatility by strike and time, fitted to the quotes of all expiries: free of arbitrage between strikes and between expiries. Per expiry ' +
     'and at constant maturities: volatility at the money and at 25 and 10 deltas, skew, convexity, forward volatility, variance-swap ' +
     'volatility, skewness and kurtosis. Implied moves of single events, such as earnings reports. Nights, and days without trading, count ' +
-    'little in trading time.',
+    'less in trading time.',
   example: { ticker: 'SPY' },
   input: objectOf({
     ticker,
@@ -107,6 +107,9 @@ export function* reportSurface(
       count: surface.refused.length,
       series: surface.refused.map(({ series: { series } }) => `${series.root} ${series.expiry} ${series.settlement}`),
       reason: surface.refused.map(({ reason }) => reason as string),
+      atm_iv: surface.refused.map(({ atm }) => atm?.iv ?? null),
+      atm_iv_bid: surface.refused.map(({ atm }) => atm?.bid ?? null),
+      atm_iv_ask: surface.refused.map(({ atm }) => atm?.ask ?? null),
     },
     quotes:
       quotesDays === undefined ? null : quotesOf(nearestSlice(surface, surface.clock.startMs + quotesDays * DAY_MS)),
@@ -205,9 +208,12 @@ function eventRows({ clock, slices }: FittedSurface, events: readonly EventVaria
 type Detail = 'figures' | 'grid' | 'parameters' | 'smiles';
 
 function clockOf({ clock: { weights } }: FittedSurface) {
-  return weights === CALENDAR
-    ? { clock: 'calendar' as const, shut_day_weight: null, night_weight: null }
-    : { clock: 'trading' as const, shut_day_weight: weights.shutDay, night_weight: weights.night };
+  const ofClock =
+    weights === CALENDAR
+      ? { clock: 'calendar' as const, shut_day_weight: null, night_weight: null }
+      : { clock: 'trading' as const, shut_day_weight: weights.shutDay, night_weight: weights.night };
+  const { pairs = 0, error = null } = (weights !== CALENDAR && weights.nightFit) || {};
+  return { ...ofClock, night_weight_dates: pairs, night_weight_error: error };
 }
 
 type RowInput = ReturnType<typeof rowInput>;

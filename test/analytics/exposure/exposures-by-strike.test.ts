@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { dayAheadOf, SERIES_INPUTS } from '../../../src/analytics/exposure/day-ahead.ts';
+import { dayAheadOf, isOpenStrike, SERIES_INPUTS } from '../../../src/analytics/exposure/day-ahead.ts';
 import { pricedExposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike, sumExposures } from '../../../src/analytics/exposure/exposures-by-strike.ts';
 import { gexScale } from '../../../src/analytics/exposure/gex-by-series.ts';
@@ -9,7 +9,7 @@ import { recordOf } from '../../../src/core/record-of.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { MARKET_UNITS } from '../../../src/math/black-scholes.ts';
 import { hedges } from '../../../src/math/exposure-kernels.ts';
-import { contract, EXPIRY, LATER, prepared, range } from '../small-chains.ts';
+import { contract, EXPIRY, LATER, prepared, range, TODAY } from '../small-chains.ts';
 
 const SUMS = [
   ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
@@ -32,6 +32,13 @@ function pairsAt(book: PreparedChain, spot: number) {
       dollars: position[row]! * multiplier[row]! * spot,
     })),
   );
+  for (let pair = 0; pair < count; pair++) {
+    const series = book.series[seriesIndex[contracts[pair]!]!]!;
+    // The delta of an open strike does not change.
+    if (!isOpenStrike(Math.log(spot / strike[pair]!) + inputs.carry[pair]!, iv[pair]!, series)) continue;
+    inputs.laterTte[pair] = -1;
+    inputs.laterFactor[pair] = inputs.factor[pair]!;
+  }
   return { ...hedges({ count, callPut: side, spot, strike, iv, tte, ...inputs }), ...inputs, count, iv, members };
 }
 
@@ -83,7 +90,7 @@ function plainSums(book: PreparedChain, group: Uint32Array, groups: number) {
 function drawn(seed: number, count: number, iv: 'otm' | 'own'): PreparedChain {
   const random = generator(seed);
   const some = (share: number, value: number) => (random() < share ? value : Number.NaN);
-  const rows = ['2026-01-02', EXPIRY, LATER, '2026-02-01'].flatMap((expiry) =>
+  const rows = ['2026-01-02', TODAY, '2026-01-06', EXPIRY, LATER, '2026-02-01'].flatMap((expiry) =>
     range(1, count).flatMap((i) =>
       [1, -1]
         .filter(() => random() < 0.8)

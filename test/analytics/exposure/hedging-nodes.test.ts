@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike } from '../../../src/analytics/exposure/exposures-by-strike.ts';
-import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
+import { expectedAbsShares, hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
+import { generator } from '../../../src/bench/workloads.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { DAY_MS, YEAR_MS } from '../../../src/market/calendar.ts';
+import { inverseNormalCdf } from '../../../src/math/normal.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { deltaAfterADay } from '../independent.ts';
+import { deltaAfterADay, isOpen } from '../independent.ts';
 import { blackScholesDelta, deltaAlongForward, normalCdf } from '../plain.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
 import {
@@ -78,51 +80,120 @@ describe('shares over the next day', () => {
     expect(Math.sign(node.deltaFlux)).toBe(callPut * (strike - 100) > 0 ? 1 : -1);
   });
 
+  // An hour before settlement, one standard deviation is 0.53 % of the forward.
   test.each([
-    ['a call in the money', 99.8, 1],
-    ['a call out of the money', 100.2, 1],
-    ['a put in the money', 100.2, -1],
-    ['at the money', 100, 1],
-  ])('an hour before settlement: %s: delta is expected to become the probability of ending in the money', (...row) => {
-    const [, strike, callPut] = row;
-    const node = nodeOf(contract({ strike, callPut, iv: 0.5, openInterest: 50, expiry: TODAY }));
-    const s = 0.5 * Math.sqrt(yearsTo('ACME', TODAY));
-    const later = callPut * normalCdf(callPut * (Math.log(100 / strike) / s - s / 2));
-    expect(node.inputs.deltaAfter).toBeCloseTo(later, 12);
-    expect(node.deltaFlux).toBeCloseTo(-callPut * (later - node.inputs.delta) * 50 * 100, 9);
-  });
-
-  test.each([3_599_000, 3_599_999])(
-    'is finite in the last seconds at the money: %d ms of an hour have passed',
-    (ms) => {
-      const row = contract({ iv: 0.5, openInterest: 50, expiry: TODAY });
-      const node = nodeOf(row, FLAT, { asOf: AS_OF + ms });
-      expect(Math.abs(node.deltaFlux)).toBeWithin(0, 0.01 * 50 * 100);
+    ['a call in the money', 99, 1, 1],
+    ['a call out of the money', 101, 1, 0],
+    ['a put in the money', 101, -1, -1],
+    ['a put out of the money', 99, -1, 0],
+  ])(
+    'of a contract that settles within a day: %s goes to its delta at settlement',
+    (_what, strike, callPut, settled) => {
+      const node = nodeOf(contract({ strike, callPut, iv: 0.5, openInterest: 50, expiry: TODAY }));
+      expect(node.inputs.deltaAfter).toBe(settled);
+      expect(node.driftShares).toBe(node.deltaFlux);
+      expect(node.deltaFlux).toBeCloseTo(-callPut * (settled - node.inputs.delta) * 50 * 100, 9);
     },
   );
 
-  test('a cent of spot changes the trade of a contract of the day at the money by less than a thousandth of the shares', () => {
-    const fluxAt = (spot: number, asOf: number) => {
-      const row = contract({ strike: 450, iv: 0.12, openInterest: 100, expiry: TODAY });
-      return nodeOf(row, FLAT, { spot, asOf }).deltaFlux;
-    };
-    for (const minutes of [0, 30, 44, 59]) {
-      const asOf = AS_OF + minutes * 60_000;
-      const fluxes = [449.99, 450, 450.01].map((spot) => fluxAt(spot, asOf));
-      expect(Math.max(...fluxes) - Math.min(...fluxes)).toBeLessThan(1e-3 * 100 * 100);
-      expect(fluxes.map(Math.sign)).toEqual([1, 1, 1]);
+  test.each([
+    ['in the money', 99.8, 1],
+    ['out of the money', 100.2, 0],
+    ['on the forward', 100, 0.5],
+  ])(
+    'within one deviation of the forward there is no drift; the change is that of a settlement at the forward: %s',
+    (_what, strike, settled) => {
+      for (const ms of [0, 3_599_000, 3_599_999]) {
+        const row = contract({ strike, iv: 0.5, openInterest: 50, expiry: TODAY });
+        const node = nodeOf(row, FLAT, { asOf: AS_OF + ms });
+        const isOpen = Math.abs(Math.log(100 / strike)) < 0.5 * Math.sqrt(node.inputs.tte);
+        expect(node.driftShares).toBe(isOpen ? null : node.deltaFlux);
+        expect(node.deltaFlux).toBeCloseTo(-(settled - node.inputs.delta) * 50 * 100, 9);
+      }
+    },
+  );
+
+  test('does not jump where one day or two days are left', () => {
+    const settlesAt = AS_OF + yearsTo('ACME', EXPIRY) * YEAR_MS;
+    for (const days of [1, 2]) {
+      for (const strike of [98, 99, 101.5]) {
+        const [before, after] = [-1, 1].map((ms) => {
+          const asOf = settlesAt - days * DAY_MS + ms;
+          return nodeOf(contract({ strike, iv: 0.2, openInterest: 100 }), FLAT, { asOf });
+        });
+        expect(Math.abs(before!.deltaFlux - after!.deltaFlux)).toBeLessThan(1e-6 * 100 * 100);
+        const shares = [before, after].map((node) => expectedAbsShares(node!)!);
+        expect(Math.abs(shares[0]! / shares[1]! - 1)).toBeLessThan(1e-3);
+      }
     }
   });
 
-  test.each([1, 2])('does not jump where %d days are left', (days) => {
-    const settlesAt = AS_OF + yearsTo('ACME', EXPIRY) * YEAR_MS;
-    for (const strike of [98, 100, 101]) {
-      const [before, after] = [-1_000, 1_000].map((ms) => {
-        const asOf = settlesAt - days * DAY_MS + ms;
-        return nodeOf(contract({ strike, iv: 0.2, openInterest: 100 }), FLAT, { asOf }).deltaFlux;
-      });
-      expect(Math.abs(before! - after!)).toBeLessThan(2e-4 * 100 * 100);
+  test('more than two days before settlement, the change is to the digit that of the closed form', () => {
+    const node = nodeOf(contract({ strike: 101, iv: 0.3, openInterest: 50 }), { iv: 'own', dividend: 0.02 });
+    // Computed before contracts in their last two days had a drift.
+    expect(node.deltaFlux).toBe(19.48372118011993);
+    expect(node.driftShares).toBe(19.48372118011993);
+  });
+});
+
+/** Standard normal numbers: one at random in each of `count` parts of equal probability. */
+function normalNumbers(count: number): number[] {
+  const random = generator(39);
+  return range(1, count).map((i) => inverseNormalCdf((i - 1 + random()) / count));
+}
+
+describe('simulated paths of the forward, with the volatility of each strike', () => {
+  // Two strikes a deviation.
+  const paths = normalNumbers(20_000);
+  const iv = (strike: number) => 0.25 - 0.8 * Math.log(strike / 100);
+
+  test.each([
+    ['settles in 8 hours', '2026-01-16T13:00:00Z', true],
+    ['settles in 23 hours', '2026-01-15T22:00:00Z', true],
+    ['settles in a day and a minute', '2026-01-15T20:59:00Z', false],
+    ['settles in a day and a half', '2026-01-15T09:00:00Z', false],
+    ['settles in eleven days', '2026-01-05T21:00:00Z', false],
+  ])('a series that %s', (_what, at, isSettling) => {
+    const asOf = Date.parse(at);
+    const tte = yearsTo('ACME', EXPIRY, asOf);
+    const deviation = 0.25 * Math.sqrt(Math.min(tte, 1 / 365.25));
+    const strikes = range(-5, 5).map((i) => 100 * Math.exp((i / 2 + 0.1) * deviation));
+    const rows = strikes.flatMap((strike) =>
+      [1, -1].map((callPut) => contract({ strike, callPut, iv: iv(strike), openInterest: 50 })),
+    );
+    const nodes = hedgingNodes(
+      prepared(rows, { iv: 'own', rate: 0.04, dividend: 0.02, forward: 'flat' }, { asOf }),
+      99,
+    );
+    expect(nodes).toHaveLength(rows.length);
+    let [absolute, expected] = [0, 0];
+    for (const node of nodes) {
+      const { strike, callPut, inputs } = node;
+      const [day, left] = [Math.min(tte, 1 / 365.25), Math.max(0, tte - 1 / 365.25)];
+      const [width, rest] = [inputs.iv * Math.sqrt(day), inputs.iv * Math.sqrt(left)];
+      let [near, within, sum] = [0, 0, 0];
+      for (const z of paths) {
+        const moved = width * z - width ** 2 / 2;
+        const x = callPut * (Math.log(inputs.forward / strike) + moved);
+        const later = left > 0 ? normalCdf(x / rest + (callPut * rest) / 2) : Number(x > 0);
+        const trade = -callPut * (callPut * inputs.laterFactor * later - inputs.delta) * 50 * 100;
+        sum += Math.abs(trade);
+        if (Math.abs(moved) >= 0.1 * width) continue;
+        near += trade;
+        within++;
+      }
+      const rehedge = expectedAbsShares(node)!;
+      expect(Math.abs(rehedge / (sum / paths.length) - 1), `strike ${strike}`).toBeLessThan(0.02);
+      absolute += sum / paths.length;
+      expected += rehedge;
+      expect(node.driftShares === null, `strike ${strike}`).toBe(
+        Math.abs(Math.log(inputs.forward / strike)) <
+          inputs.iv * Math.sqrt(Math.max(0, Math.min(tte, 2 / 365.25 - tte))),
+      );
+      if (node.driftShares === null || !isSettling) continue;
+      expect(Math.abs(node.driftShares / (near / within) - 1), `strike ${strike}`).toBeLessThan(1e-9);
     }
+    expect(Math.abs(expected / absolute - 1)).toBeLessThan(0.005);
   });
 });
 
@@ -146,19 +217,18 @@ describe('on the eve of an ex-date', () => {
   const nodeAt = (strike: number, options = {}, iv: Parameters<typeof quoted>[0]['iv'] = 0.12) =>
     hedgingNodes(prepared(rows(iv), options, head), 200).find((each) => each.strike === strike && each.callPut === 1)!;
 
-  test.each([
-    ['with one volatility', 0.12],
-    ['with a steep smile', (strike: number) => 0.12 - 1.2 * Math.log(strike / forward)],
-  ])('a call at the money out of the forward moves toward 0, and by little: %s', (_what, iv) => {
+  test('a call at the money whose forward is below the strike has no drift, and loses its delta if the price settles there', () => {
     for (const cashDividends of [[], [declared]]) {
-      const { deltaFlux, inputs } = nodeAt(450, { cashDividends }, iv);
+      const { deltaFlux, driftShares, inputs } = nodeAt(450, { cashDividends });
       expect(inputs.forward).toBeCloseTo(forward, 6);
-      expect(deltaFlux).toBeWithin(1, 0.01 * 7_750_000);
+      // A quarter of an hour more than a day is left.
+      expect([driftShares, inputs.deltaAfter]).toEqual([null, expect.closeTo(0, 1)]);
+      expect(deltaFlux).toBeCloseTo((inputs.delta - inputs.deltaAfter) * 7_750_000, 3);
     }
   });
 
   test('a call deep in the money needs no trade if the dividend is known, and hardly one if it is not', () => {
-    const strike = 440;
+    const strike = 425;
     expect(Math.abs(nodeAt(strike, { cashDividends: [declared] }).deltaFlux / 7_750_000)).toBeLessThan(2e-5);
     expect(Math.abs(nodeAt(strike).deltaFlux / 7_750_000)).toBeLessThan(1.5e-4);
     // The whole dividend as a yield would be a trade of 0.3 % of the shares.
@@ -207,27 +277,30 @@ describe('on the eve of an ex-date', () => {
 });
 
 describeRecorded('recorded chains', (dir) => {
-  test.each(recordedNames(dir))('%s: every trade is finite, and their sum is the charm exposure', (name) => {
-    const ready = preparedChain(recordedChain(dir, name));
-    const { spot } = ready.chain;
-    const nodes = hedgingNodes(ready, ready.count);
-    expect(nodes.every(({ deltaFlux }) => Number.isFinite(deltaFlux))).toBe(true);
-    const traded = nodes.reduce((sum, { deltaFlux }) => sum + deltaFlux, 0);
-    // Contracts without gamma have no node. Their deltas change by carry alone.
-    const known = new Set(nodes.map(nameOf));
-    const volatile = contractsIn(ready).filter(({ iv }) => iv > 0);
-    const gross = volatile.reduce((sum, { position, multiplier }) => sum + Math.abs(position * multiplier), 0);
-    const others = volatile.filter((each) => !known.has(nameOf({ ...each, ...ready.series[each.series]!.series })));
-    const rest = others.reduce((sum, each) => sum + fluxOf(each), 0);
-    const cex = runToCompletion(exposuresOf(ready)).cex;
-    expect(Math.abs(cex + (traded + rest) * spot)).toBeLessThan(1e-12 * gross * spot);
-    const byStrike = runToCompletion(exposuresByStrike(ready)).cex.reduce((sum, each) => sum + each, 0);
-    expect(Math.abs(cex - byStrike)).toBeLessThan(1e-12 * gross * spot);
-  });
+  test.each(recordedNames(dir))(
+    '%s: every trade is finite, and the sum of the drifts is the charm exposure',
+    (name) => {
+      const ready = preparedChain(recordedChain(dir, name));
+      const { spot } = ready.chain;
+      const nodes = hedgingNodes(ready, ready.count);
+      expect(nodes.every(({ deltaFlux }) => Number.isFinite(deltaFlux))).toBe(true);
+      const traded = nodes.reduce((sum, { driftShares }) => sum + (driftShares ?? 0), 0);
+      // Contracts without gamma have no node. Their deltas change by carry alone.
+      const known = new Set(nodes.map(nameOf));
+      const volatile = contractsIn(ready).filter(({ iv }) => iv > 0);
+      const gross = volatile.reduce((sum, { position, multiplier }) => sum + Math.abs(position * multiplier), 0);
+      const others = volatile.filter((each) => !known.has(nameOf({ ...each, ...ready.series[each.series]!.series })));
+      const rest = others.reduce((sum, each) => sum + (isOpen(each, spot) ? 0 : fluxOf(each)), 0);
+      const cex = runToCompletion(exposuresOf(ready)).cex;
+      expect(Math.abs(cex + (traded + rest) * spot)).toBeLessThan(1e-12 * gross * spot);
+      const byStrike = runToCompletion(exposuresByStrike(ready)).cex.reduce((sum, each) => sum + each, 0);
+      expect(Math.abs(cex - byStrike)).toBeLessThan(1e-12 * gross * spot);
+    },
+  );
 
   // Two indices with series within two days, and a stock.
   test.each(['SPX 2022-12-12', 'RUT 2023-09-21', 'AAPL 2026-08-21'])(
-    '%s: each trade agrees with an independent integral',
+    '%s: each trade agrees with an independent implementation',
     (name) => {
       const ready = preparedChain(recordedChain(dir, name));
       const contracts = new Map(

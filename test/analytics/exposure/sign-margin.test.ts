@@ -10,8 +10,6 @@ describe('the margin and the regime', () => {
   test.each([
     ['all gamma is long', 8, 8, 50, 'positive_gamma'],
     ['all gamma is short', -8, 8, 50, 'negative_gamma'],
-    ['the least margin of a regime', 5, 100, 2.5, 'positive_gamma'],
-    ['short, with the least margin', -5, 100, 2.5, 'negative_gamma'],
     ['below the least margin', 4.99, 100, 2.495, 'undetermined'],
     ['short, below the least margin', -4.99, 100, 2.495, 'undetermined'],
     ['balanced', 0, 100, 0, 'undetermined'],
@@ -19,6 +17,17 @@ describe('the margin and the regime', () => {
   ])('%s', (_what, gex, grossGex, margin, regime) => {
     expect(signMarginPct(gex, grossGex)).toBeCloseTo(margin, 12);
     expect<string>(gammaRegime({ gex, grossGex })).toBe(regime);
+  });
+
+  test.each([
+    ['the least margin and probability of a regime', 5, 0.8, 'positive_gamma'],
+    ['short, with the least margin and probability', -5, 0.8, 'negative_gamma'],
+    ['below the least margin', 4.99, 0.99, 'undetermined'],
+    ['below the least probability', 50, 0.799, 'undetermined'],
+    ['without a probability, a small margin', 20, null, 'undetermined'],
+    ['without a probability, a large margin', -30, null, 'negative_gamma'],
+  ])('%s', (_what, gex, signProbability, regime) => {
+    expect<string>(gammaRegime({ gex, grossGex: 100, signProbability })).toBe(regime);
   });
 });
 

@@ -68,7 +68,7 @@ test('customers short every call and long every put equal the convention', () =>
 test('without prints there is no exposure, and max pain still uses open interest', () => {
   const none = signedByFlow(READY, { net: new Float64Array(READY.chain.count), ...NOBODY });
   const levels = runToCompletion(gexLevels(none, new Map()));
-  expect(levels.exposures).toEqual({ gex: 0, grossGex: 0, dex: 0, vex: 0, cex: 0 });
+  expect(levels.exposures).toEqual({ gex: 0, grossGex: 0, dex: 0, vex: 0, cex: 0, signProbability: 0.5 });
   expect(levels.maxPain).toBe(runToCompletion(gexLevels(READY, new Map())).maxPain);
   const { share, unsignedGex } = signedShare(none);
   expect(share).toBe(0);

@@ -1,6 +1,7 @@
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { addDays, closeOf, newYorkDate, YEAR_MS } from '../../../src/market/calendar.ts';
+import { addDays, newYorkDate, settlementInstant, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { ContractRow } from '../../../src/market/contract-batch.ts';
+import { settlementOf } from '../../../src/market/option-symbol.ts';
 import type { VarianceClock } from '../../../src/market/variance-clock.ts';
 import { merton } from '../../../src/math/jump-diffusion.ts';
 import { blackScholesPrice } from '../plain.ts';
@@ -13,50 +14,59 @@ export const RATE = 0.04;
 export const SPOT = 100;
 
 /** Gatheral and Jacquier (2014), "Arbitrage-free SVI volatility surfaces", with the power-law curvature of section 4. */
-function ssvi(theta: (years: number) => number, rho: number, eta: number, gamma: number): Model {
+export function ssvi(...shape: SsviShape): Model {
   return (callPut, strike, years) => {
-    const [w, x] = [theta(years), Math.log(strike)];
-    const phi = eta / (w ** gamma * (1 + w) ** (1 - gamma));
-    const total = (w / 2) * (1 + rho * phi * x + Math.sqrt((phi * x + rho) ** 2 + 1 - rho * rho));
-    return blackScholesPrice({ callPut, spot: 1, strike, tte: 1, iv: Math.sqrt(total), rate: 0, dividend: 0 });
+    const iv = Math.sqrt(ssviVariance(shape, Math.log(strike), years));
+    return blackScholesPrice({ callPut, spot: 1, strike, tte: 1, iv, rate: 0, dividend: 0 });
   };
 }
 
+export type SsviShape = readonly [theta: (years: number) => number, rho: number, eta: number, gamma: number];
+
+/** The total variance of SSVI at ln(K/F). */
+export function ssviVariance([theta, rho, eta, gamma]: SsviShape, x: number, years: number): number {
+  const w = theta(years);
+  const phi = eta / (w ** gamma * (1 + w) ** (1 - gamma));
+  return (w / 2) * (1 + rho * phi * x + Math.sqrt((phi * x + rho) ** 2 + 1 - rho * rho));
+}
+
+export type MertonTerms = Readonly<Record<'iv' | 'jumpIntensity' | 'jumpMean' | 'jumpVol', number>>;
+
 /** Merton (1976). */
-const JUMPS: Model = (callPut, strike, years) => {
-  const law = { jumpIntensity: 1.2, jumpMean: -0.07, jumpVol: 0.06 };
-  const result = merton({ count: 1, spot: 1, strike, tte: years, iv: 0.16, rate: 0, dividend: 0, ...law });
-  return (callPut === 1 ? result.call : result.put)[0]!;
-};
+export function mertonModel(law: MertonTerms): Model {
+  return (callPut, strike, years) => {
+    const result = merton({ count: 1, spot: 1, strike, tte: years, rate: 0, dividend: 0, ...law });
+    return (callPut === 1 ? result.call : result.put)[0]!;
+  };
+}
 
 /** Heston (1993) by Lewis's single integral (2001), with the characteristic function of Albrecher et al. (2007). */
-const HESTON: Model = (callPut, strike, years) => {
-  let integral = 0;
-  for (const { u, factor, angle } of hestonTerms(years)) integral += factor * Math.cos(angle - u * Math.log(strike));
-  const call = 1 - (Math.sqrt(strike) / Math.PI) * integral;
-  return callPut === 1 ? call : call - 1 + strike;
-};
+export function hestonModel(heston: HestonTerms): Model {
+  /** The terms of the integral, which do not depend on the strike, are computed once for each time. */
+  const termsOf = new Map<number, ReturnType<typeof hestonTerms>>();
+  return (callPut, strike, years) => {
+    let integral = 0;
+    const terms = termsOf.getOrInsertComputed(years, () => hestonTerms(years, heston));
+    for (const { u, factor, angle } of terms) integral += factor * Math.cos(angle - u * Math.log(strike));
+    const call = 1 - (Math.sqrt(strike) / Math.PI) * integral;
+    return callPut === 1 ? call : call - 1 + strike;
+  };
+}
 
-/** The terms of the integral, which do not depend on the strike, are computed once for each time. */
-const termsOf = new Map<number, { u: number; factor: number; angle: number }[]>();
-
-function hestonTerms(years: number) {
-  const known = termsOf.get(years);
-  if (known) return known;
+function hestonTerms(years: number, heston: HestonTerms) {
   const terms: { u: number; factor: number; angle: number }[] = [];
   const [step, end] = [0.1, 400];
   for (let u = step / 2; u < end; u += step) {
     // E[exp(i z ln S)] at z = u - i/2.
-    const [log, angle] = hestonExponent(u, years, { v0: 0.04, kappa: 1.8, mean: 0.05, vol: 0.5, rho: -0.65 });
+    const [log, angle] = hestonExponent(u, years, heston);
     const size = Math.exp(log);
     if (size < 1e-16) break;
     terms.push({ u, factor: (step * size) / (u * u + 0.25), angle });
   }
-  termsOf.set(years, terms);
   return terms;
 }
 
-interface HestonTerms {
+export interface HestonTerms {
   readonly v0: number;
   readonly kappa: number;
   readonly mean: number;
@@ -115,30 +125,35 @@ export const EXPIRIES = [4, 11, 18, 25, 32, 39, 46, 74, 102, 165, 256, 382, 655]
   addDays(newYorkDate(AS_OF), days),
 );
 
-/** The quotes of a market whose variance passes by a clock. */
-export function market(model: Model, clock: VarianceClock): PreparedChain {
+/** The quotes of a market whose variance passes by a clock. On the `paired` dates, options settle at the open and others at the close. */
+export function market(model: Model, clock: VarianceClock, paired: readonly string[] = []): PreparedChain {
   const rows: ContractRow[] = [];
-  for (const expiry of EXPIRIES) {
-    const at = closeOf(expiry);
+  const tick = paired.length > 0 ? 0.005 : 0.01;
+  const close = paired.length > 0 ? 'SPXW' : 'ACME';
+  for (const [root, expiry] of [...EXPIRIES.map((each) => [close, each]), ...paired.map((each) => ['SPX', each])]) {
+    const at = settlementInstant(expiry!, settlementOf(root!));
     const tte = (at - AS_OF) / YEAR_MS;
     const discount = Math.exp(-RATE * tte);
     const forward = SPOT / discount;
-    const spread = 0.01;
     for (const strike of range(40, 220, tte < 0.15 ? 1 : 2.5)) {
       for (const callPut of [1, -1]) {
         const price = discount * forward * model(callPut, strike / forward, clock.years(at));
-        if (price < 0.02) continue;
-        rows.push(contract({ expiry, strike, callPut, bid: price - spread, ask: price + spread }));
+        if (price < 2 * tick) continue;
+        const [bid, ask] =
+          paired.length > 0
+            ? [Math.floor(price / tick - 1) * tick, Math.ceil(price / tick + 1) * tick]
+            : [price - tick, price + tick];
+        rows.push(contract({ root: root!, expiry: expiry!, strike, callPut, bid, ask }));
       }
     }
   }
-  return prepared(rows);
+  return prepared(rows, {}, paired.length > 0 ? { underlying: 'SPX' } : {});
 }
 
 /** Markets without an event. */
 export const MODELS: [string, Model][] = [
   ['a flat volatility', ssvi((years) => 0.09 * years, 0, 1e-6, 0.5)],
   ['SSVI', ssvi((years) => 0.04 * years + 0.01 * (1 - Math.exp(-2 * years)), -0.6, 1, 0.45)],
-  ['Merton', JUMPS],
-  ['Heston', HESTON],
+  ['Merton', mertonModel({ iv: 0.16, jumpIntensity: 1.2, jumpMean: -0.07, jumpVol: 0.06 })],
+  ['Heston', hestonModel({ v0: 0.04, kappa: 1.8, mean: 0.05, vol: 0.5, rho: -0.65 })],
 ];

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-diffusion-law.ts';
-import { endBeyond, superHedge, touchProbabilities } from '../../../src/analytics/surface/touch-probability.ts';
+import {
+  endBeyond,
+  jumpTouch,
+  pathTouches,
+  superHedge,
+  touchRange,
+} from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, someRecorded } from '../recorded.ts';
@@ -57,12 +63,18 @@ describeRecorded('jump laws of recorded chains', (dir) => {
         for (const z of [-3.2, -2, -1, -0.3, 0.3, 1, 2, 3.2]) {
           const strike = chain.spot * Math.exp(z * deviation);
           const barrier = { spot: chain.spot, strike, forward: slice.forward };
-          const { probability } = runToCompletion(touchProbabilities(law, jumpDiffusion, barrier));
+          const { local, random } = runToCompletion(pathTouches(surface, slice, barrier));
+          const jump = runToCompletion(jumpTouch(law, jumpDiffusion, barrier));
+          const { probabilities, low, high } = touchRange([local, random, jump], law, barrier);
+          const probability = probabilities[0]!;
           const moneyness = strike / slice.forward;
-          expect(probability).toBeWithin(
-            endBeyond(law, Math.sign(z), moneyness),
+          expect(low).toBeGreaterThanOrEqual(endBeyond(law, Math.sign(z), moneyness));
+          expect(probability).toBeWithin(low, high + 1e-12);
+          expect(high).toBeLessThanOrEqual(
             superHedge(law, Math.sign(z), moneyness, chain.spot / slice.forward) + 1e-12,
           );
+          // Where quotes determine the law, the bounds hardly limit the continuous path.
+          if (slice.fit.atmBand < BAND_MAX) expect(Math.abs(probability - local)).toBeLessThan(0.01);
         }
       }
     }, 30_000);

@@ -12,8 +12,8 @@ import { outsideVerticals, sumCounts, withinBands } from './quote-checks.ts';
 const QUOTES_MIN = 400;
 /** Bounds of the root mean square distance from a smooth term structure, as a share of the volatility; of other chains 1.5 %. */
 const RESIDUAL_MAX: Readonly<Record<string, number>> = { SPX: 0.02, SPY: 0.02, XLF: 0.02, XLK: 0.03 };
-/** Sector funds whose bands at the money are wider than 10 % on most dates. Their errors are of quotes, and not of the clock. */
-const WIDE: Readonly<Record<string, true>> = { XLF: true, XLK: true };
+/** Chains whose bands at the money are wide (F 4 to 10 %, funds more than 10 % on most dates). Their errors are of quotes, and not of the clock. */
+const WIDE: Readonly<Record<string, true>> = { F: true, XLF: true, XLK: true };
 const TIMES = 60;
 const STRIKES = 200;
 

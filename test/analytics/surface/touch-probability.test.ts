@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type JumpDiffusion, jumpDiffusionLaw } from '../../../src/analytics/surface/jump-diffusion-law.ts';
 import { lognormalLaw, type PriceLaw } from '../../../src/analytics/surface/price-law.ts';
-import { endBeyond, superHedge, touchProbabilities } from '../../../src/analytics/surface/touch-probability.ts';
+import { endBeyond, jumpTouch, superHedge, touchRange } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { normalCdf } from '../plain.ts';
 
@@ -9,7 +9,8 @@ const DIFFUSION: JumpDiffusion = { variance: 0.04, jumps: 0, mean: 0, width: 0 }
 const JUMPS: JumpDiffusion = { variance: 0.02, jumps: Math.LN2, mean: -0.08, width: 0.1 };
 
 function touch(law: PriceLaw, model: JumpDiffusion, strike: number, forward = 100): number {
-  return runToCompletion(touchProbabilities(law, model, { spot: 100, strike, forward })).probability;
+  const barrier = { spot: 100, strike, forward };
+  return touchRange([runToCompletion(jumpTouch(law, model, barrier))], law, barrier).probabilities[0]!;
 }
 
 describe('of a lognormal law without carry', () => {
@@ -53,6 +54,21 @@ describe('bounds', () => {
       }
     },
   );
+});
+
+test('the range has all models, a margin for their errors, and ends at the bounds of arbitrage', () => {
+  const [law, barrier] = [lognormalLaw(0.04), { spot: 100, strike: 110, forward: 100 }];
+  const end = endBeyond(law, 1, 1.1);
+  const most = superHedge(law, 1, 1.1, 1);
+  const found = touchRange([0.6, 0.55, 0.5], law, barrier);
+  expect(found).toEqual({
+    probabilities: [0.6, 0.55, 0.5],
+    low: 0.5 - 0.003 - 0.05 * 0.25,
+    high: 0.6 + 0.003 + 0.05 * 0.24,
+    end,
+    superHedge: most,
+  });
+  expect(touchRange([1, 0], law, barrier)).toMatchObject({ probabilities: [most, end], low: end, high: most });
 });
 
 describe('superHedge', () => {

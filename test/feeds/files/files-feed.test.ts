@@ -25,7 +25,7 @@ import type { Delivery } from '../../../src/market/feed.ts';
 import { testWithProgram } from '../../support/needs.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { JSON_CHAIN, readText, TABLE } from './reading.ts';
+import { JSON_CHAIN, NOON_MS, readText, TABLE } from './reading.ts';
 
 const HEADER = 'underlying,as_of,spot,symbol,open_interest';
 const chainOf = (ticker: string, asOf = '2026-08-21T16:00:00-04:00') =>
@@ -174,9 +174,16 @@ test('reads dividends with past and future ex-dates, and reports invalid rows', 
     '"a b",2026-09-18,1,',
     'SPY,2026-09-18,,',
   ];
-  put('dividends.csv', [header, 'SPY,2026-09-18,1.79,declared', 'brk/b,2031-01-02,0,', ...bad, ''].join('\n'));
+  put('dividends.csv', [header, 'SPY,2099-09-18,1.79,declared', 'brk/b,2099-01-02,0,', ...bad, ''].join('\n'));
   expect(await poll(feedOf())).toEqual(['dividends 2', 'dividends.csv: 5 of 7 rows are not dividends']);
-  const dividend = { ticker: 'SPY', exDate: '2026-09-18', amount: 1.79, status: null, simulated: false };
+  const dividend = {
+    ticker: 'SPY',
+    exDate: '2026-09-18',
+    amount: 1.79,
+    status: null,
+    knownFrom: NOON_MS,
+    simulated: false,
+  };
   expect(readText('amount,ticker,ex_date\n1.79,SPY,2026-09-18\n')).toEqual([
     { kind: 'dividends', dividends: [dividend] },
   ]);
@@ -187,6 +194,41 @@ test('reads dividends with past and future ex-dates, and reports invalid rows', 
   ]);
   expect(readText('ticker,ex_date,amount\nx,y,z\n')).toEqual([
     { kind: 'rejection', origin: 'a/b.csv', reason: 'none of 1 rows is a dividend' },
+  ]);
+});
+
+test.each<[string, string, string | undefined]>([
+  ['not stated: the time of the reading', '', '2026-08-21T16:00:00Z'],
+  ['an instant', '2026-07-01T09:30:00-04:00', '2026-07-01T13:30:00Z'],
+  ['a date, from midnight in New York', '2026-07-01', '2026-07-01T04:00:00Z'],
+  ['later than the reading', '2026-09-01', '2026-09-01T04:00:00Z'],
+  ['just before the ex-date opens', '2026-09-18T13:29:59Z', '2026-09-18T13:29:59Z'],
+  ['a time without a zone', '2026-07-01 09:30', undefined],
+  ['no date', 'soon', undefined],
+  ['no date that exists', '2026-02-30', undefined],
+])('known_from of a dividend: %s', (_what, text, expected) => {
+  const read = readText(`ticker,ex_date,amount,known_from\nSPY,2026-09-18,1.79,${text}\n`);
+  const known = read.flatMap((each) => (each.kind === 'dividends' ? each.dividends.map((row) => row.knownFrom) : []));
+  expect(known).toEqual(expected === undefined ? [] : [Date.parse(expected)]);
+  if (expected === undefined)
+    expect(read).toMatchObject([{ kind: 'rejection', reason: 'none of 1 rows is a dividend' }]);
+});
+
+test('dividends that became known after their ex-date are counted, and not stored', () => {
+  const rows = ['2026-08-21,1,', '2026-08-21,1,2026-08-20', '2026-09-18,1,2026-09-18T13:30:00Z', '2026-09-18,x,'];
+  const [stored, rejection] = readText(
+    `ticker,ex_date,amount,known_from\n${rows.map((row) => `SPY,${row}`).join('\n')}\n`,
+  );
+  expect(stored).toMatchObject({ kind: 'dividends', dividends: [{ exDate: '2026-08-21' }] });
+  expect(rejection).toEqual({
+    kind: 'rejection',
+    origin: 'a/b.csv',
+    reason:
+      '2 of 4 rows are dividends that became known after their ex-date, which no answer uses: state known_from, without it the time of the ' +
+      'reading counts; 1 of 4 rows are not dividends',
+  });
+  expect(readText('ticker,ex_date,amount\nSPY,2026-08-20,1\n')).toMatchObject([
+    { kind: 'rejection', reason: expect.stringContaining('1 of 1 rows are dividends that became known after') },
   ]);
 });
 

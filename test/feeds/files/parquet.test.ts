@@ -146,9 +146,21 @@ test('reads closes and dividends, and skips a table of other data', async () => 
     { name: 'ticker', data: ['SPY'] },
     { name: 'ex_date', data: ['2026-09-18'] },
     { name: 'amount', data: [1.79] },
+    { name: 'known_from', data: ['2026-08-03'] },
   ];
   expect(await read(parquetWriteBuffer({ columnData: dividends }))).toMatchObject([
-    { kind: 'dividends', dividends: [{ ticker: 'SPY', exDate: '2026-09-18', amount: 1.79, status: null }] },
+    {
+      kind: 'dividends',
+      dividends: [
+        {
+          ticker: 'SPY',
+          exDate: '2026-09-18',
+          amount: 1.79,
+          status: null,
+          knownFrom: Date.parse('2026-08-03T04:00:00Z'),
+        },
+      ],
+    },
   ]);
   expect(await read(parquetWriteBuffer({ columnData: [{ name: 'a', data: [1] }] }))).toEqual([]);
 });

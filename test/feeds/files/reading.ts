@@ -10,7 +10,7 @@ export const NOON_MS = Date.parse('2026-08-21T16:00:00Z');
 /** Returns the deliveries of a file with this text. */
 export function readText(text: string): Delivery[] {
   return runToCompletion(
-    readMarketFile(new TextEncoder().encode(text), { origin: 'a/b.csv', stated: { asOf: NOON_MS } }),
+    readMarketFile(new TextEncoder().encode(text), { origin: 'a/b.csv', readAtMs: NOON_MS, stated: { asOf: NOON_MS } }),
   );
 }
 

@@ -50,7 +50,7 @@ test.each([
   ['a chain', CHAIN],
   ['a compressed chain', gzipSync(CHAIN)],
   ['quotes', QUOTES],
-  ['dividends', 'ticker,ex_date,amount,status\nSPY,2026-09-18,1.79,declared\nSPY,2026-12-18,2,\nx\n'],
+  ['dividends', 'ticker,ex_date,amount,status\nSPY,2099-09-18,1.79,declared\nSPY,2099-12-18,2,\nx\n'],
   ['closes', 'date,ticker,close,volume\n2026-08-20,SPY,640.5,\n2026-08-21,SPY,641,7\nx\n'],
   [
     'a tape with missing values',

@@ -29,7 +29,9 @@ function filledServers() {
     for (const days of [10, 3, 0]) store.saveChain(smallChain(ticker, AS_OF - days * DAY_MS, 100 + i - days));
     store.savePrints([printIn(`${ticker} first`, { underlying: ticker, root: ticker })]);
     store.saveCloses([{ ticker, date: '2026-01-02', close: 99, volume: 1e6, simulated: false }]);
-    store.saveDividends([{ ticker, exDate: '2026-01-09', amount: 0.5, status: 'declared', simulated: false }]);
+    store.saveDividends([
+      { ticker, exDate: '2026-01-09', amount: 0.5, status: 'declared', knownFrom: 0, simulated: false },
+    ]);
   }
   keepDueLevels(store);
   return servers;
@@ -99,7 +101,7 @@ describe('10,000 requests, writes and moments in any order give what a server wi
       (ticker) => store.saveCloses([{ ticker, date: '2026-01-02', close: spot(), volume: spot(), simulated: false }]),
       (ticker) =>
         store.saveDividends([
-          { ticker, exDate: '2026-01-09', amount: spot() / 100, status: 'declared', simulated: false },
+          { ticker, exDate: '2026-01-09', amount: spot() / 100, status: 'declared', knownFrom: 0, simulated: false },
         ]),
       (ticker) => store.forgetSnapshots(ticker, chance(0.3) ? undefined : store.snapshots(ticker)[0]?.asOf),
       () => void store.removeOld({ presentMs: clock.ms, chainsFromMs: clock.ms - 2 * DAY_MS }),
@@ -190,7 +192,9 @@ describe('a cached answer is computed anew after', () => {
     [
       'a dividend',
       ({ store }) =>
-        store.saveDividends([{ ticker: 'SPY', exDate: '2026-01-09', amount: 1, status: 'declared', simulated: false }]),
+        store.saveDividends([
+          { ticker: 'SPY', exDate: '2026-01-09', amount: 1, status: 'declared', knownFrom: 0, simulated: false },
+        ]),
       ['gex', 'view', 'replay', 'whales', 'hedging'],
     ],
     ['a gap of the stream', ({ store }) => store.connection('massive', false, NEWEST - 10, 'lost'), ['whales']],

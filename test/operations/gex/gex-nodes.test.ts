@@ -95,7 +95,7 @@ test('the extended answer explains how it was computed', () => {
   const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, market());
   expect(answer).toMatchObject({
     ...{ expiry: LATER, expiry_root: 'ACME', expiry_chosen_by: 'large_prints', flip_resolved: true },
-    regime: LEVELS.exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    ...{ regime: 'undetermined', regime_probability: LEVELS.exposures.signProbability },
     gross_gex_mil: LEVELS.exposures.grossGex / 1e6,
     contracts: {
       contracts: 48,
@@ -105,11 +105,11 @@ test('the extended answer explains how it was computed', () => {
     },
   });
   const series = answer.series as Record<string, unknown>[];
-  // The strikes of the last series are too few for a smile.
+  // The strikes of the last series are too few for a smile, but those next to the forward have quotes.
   expect(series.map(({ expiry, forward_method, atm_iv }) => [expiry, forward_method, atm_iv === null])).toEqual([
     [TODAY, 'carry', true],
     [EXPIRY, 'parity', false],
-    [LATER, 'parity', true],
+    [LATER, 'parity', false],
   ]);
 });
 
@@ -137,6 +137,49 @@ describe('alternative weights beside the default', () => {
     expect(answer).toMatchObject({ by_flow: null, zero_dte: null });
   });
 
+  test('sign scenarios: each assumption with net GEX, regime and flip', () => {
+    const answer = nodesOf(chainOf(rows), { prints: [bought] }) as {
+      sign_scenarios: Record<string, Record<string, unknown>>;
+      by_flow: Record<string, unknown>;
+      net_gex_mil: number;
+      gross_gex_mil: number;
+    };
+    const { calls_long_puts_short, short_both, long_both, flow } = answer.sign_scenarios;
+    expect(calls_long_puts_short).toMatchObject({ net_gex_mil: answer.net_gex_mil, gex_flip: null });
+    expect(answer).toMatchObject({ flip_resolved: false, flip_zone: null, spot_in_flip_zone: false });
+    const gross = expect.closeTo(answer.gross_gex_mil, 9);
+    expect(long_both).toEqual({ net_gex_mil: gross, regime: 'positive_gamma', sign_margin_pct: 50, gex_flip: null });
+    expect(short_both).toMatchObject({
+      net_gex_mil: -long_both!.net_gex_mil!,
+      regime: 'negative_gamma',
+      gex_flip: null,
+    });
+    // One bought call gives gamma of one sign.
+    expect(flow).toMatchObject({ net_gex_mil: answer.by_flow.net_gex_mil, regime: 'negative_gamma', gex_flip: null });
+    const without = nodesOf(chainOf(rows)) as typeof answer;
+    expect(without.sign_scenarios.flow).toBeNull();
+  });
+
+  test('spot in the zone of the flip: the flip stays, and the regime is undetermined', () => {
+    const near = quoted({ strikes: range(90, 110), expiry: LATER }).map((row) => ({
+      ...row,
+      openInterest: row.callPut === 1 ? 2 * row.strike - 150 : 250 - 2 * row.strike,
+    }));
+    const answer = nodesOf(chainOf(near)) as {
+      flip_zone: { low: number; high: number };
+      flip_band: Record<string, number>;
+    };
+    expect(answer).toMatchObject({ flip_resolved: true, spot_in_flip_zone: true, regime: 'undetermined' });
+    expect(answer.flip_zone.low).toBeLessThan(100);
+    expect(answer.flip_zone.high).toBeGreaterThan(100);
+    const { low, high, sticky_strike, sticky_moneyness, ssr, ssr_ratio } = answer.flip_band;
+    expect([low, high]).toEqual([
+      Math.min(sticky_strike!, sticky_moneyness!),
+      Math.max(sticky_strike!, sticky_moneyness!),
+    ]);
+    expect([ssr, ssr_ratio]).toEqual([sticky_strike, 1]);
+  });
+
   test('by flow: the opposite of the customers’ net purchases, and the signed share', () => {
     const { by_flow, gross_gex_mil } = nodesOf(chainOf(rows), { prints: [bought] }) as {
       by_flow: Record<string, number>;
@@ -144,7 +187,7 @@ describe('alternative weights beside the default', () => {
     };
     const open = rows.reduce((sum, { openInterest }) => sum + openInterest, 0);
     expect(by_flow).toMatchObject({
-      ...{ regime: 'negative_gamma', call_wall: 100, signed_share_pct: expect.closeTo((100 * 60) / open, 9) },
+      ...{ regime: 'undetermined', call_wall: 100, signed_share_pct: expect.closeTo((100 * 60) / open, 9) },
       ...{ contracts_signed: 1, positions_capped: 0, prints: { feed: 1, quote: 0, tick: 0, unknown: 0 } },
     });
     expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);
@@ -222,8 +265,9 @@ describe('alternative weights beside the default', () => {
       expiry: TODAY,
       net_gex_mil: levels.exposures.gex / 1e6,
       net_gex_volume_mil: expect.closeTo((4 * levels.exposures.gex) / 1e6, 12),
-      ...{ max_pain: levels.maxPain, hours_to_settlement: 1, atm_iv: expect.closeTo(0.25, 6) },
+      ...{ max_pain: levels.maxPain, hours_to_settlement: 1, atm_iv: expect.closeTo(0.25, 4) },
       expected_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25), 3),
+      straddle_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25) * Math.sqrt(2 / Math.PI), 3),
       open_interest: 560,
       volume: 2_240,
     });

@@ -34,11 +34,12 @@ function expectParts(chain: Chain, options: Options, market?: ReturnType<typeof 
   const nodes = performRoute(getLiveGexNodes, args, context);
   const levels = body.levels as Record<string, unknown>;
   expect(Object.fromEntries(Object.keys(nodes.body).map((key) => [key, levels[key]]))).toEqual(nodes.body);
-  expect(Object.keys(levels)).toEqual(Object.keys(getLiveGexNodes.full.properties));
+  const { horizons: _horizons, ...fields } = getLiveGexNodes.full.properties;
+  expect(Object.keys(levels)).toEqual(Object.keys(fields));
   const { age_s: _, stale: __, ...origin } = provenance!;
   expect(body.provenance).toEqual({ ...origin });
-  // The view has the variants of the levels, and so a note on one of them.
-  const notes = provenance!.notes.filter((each) => !each.startsWith('by_flow: '));
+  // The view has the variants of the levels and charm exposures, and so notes on them.
+  const notes = provenance!.notes.filter((each) => !/^(by_flow: |Charm exposure)/.test(each));
   expect({ ...provenance!, notes }).toEqual({ ...nodes.provenance!, notes: [...nodes.provenance!.notes] });
   return body;
 }
@@ -51,11 +52,15 @@ const PARTS = [
 
 const marketOf = (chain: Chain) => contextOf(chain, chain.asOf + 60_000);
 
-/** Checks that `levels` is the text of the extended answer with the default options. */
+/** Checks that `levels` is the text of the extended answer with the default options, without the levels by horizon. */
 function expectExtendedLevels(chain: Chain): void {
   const context = marketOf(chain);
   const { levels } = callRoute(getGexView, { ticker: chain.underlying }, context);
-  const { provenance: _, ...extended } = callExtended(getLiveGexNodes, { ticker: chain.underlying }, context);
+  const {
+    provenance: _,
+    horizons: _horizons,
+    ...extended
+  } = callExtended(getLiveGexNodes, { ticker: chain.underlying }, context);
   expect(JSON.stringify(levels)).toBe(JSON.stringify(extended));
 }
 

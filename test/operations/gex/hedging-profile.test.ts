@@ -44,9 +44,39 @@ test('a row has the shares that a single contract needs, their value, and gamma 
     {
       ...{ move_pct: -4, spot: 96, shares, dollars_mil: (shares * 96) / 1e6, volume_pct: null },
       net_gex_mil: expect.closeTo((-70 * 100 * at(96).gamma * 96 ** 2 * 0.01) / 1e6, 9),
-      regime: 'negative_gamma',
+      regime: 'undetermined',
     },
   ]);
+});
+
+describe('smile dynamics', () => {
+  const skewed = chainOf(
+    quoted({
+      strikes: range(70, 140),
+      expiry: LATER,
+      iv: (strike) => 0.3 - 0.25 * Math.log(strike / 100),
+      halfSpread: 0.001,
+    }).map((row) => ({ ...row, openInterest: row.callPut === 1 ? 100 : 300 })),
+  );
+  const rowOf = (smile_dynamics?: string) =>
+    ask({ moves: [-3], ...(smile_dynamics && { smile_dynamics }) }, marketOf(skewed)).rows[0]!;
+
+  test("the rows have vanna's trade, unless strikes keep their volatilities", () => {
+    expect(rowOf('sticky_strike')).toEqual(rowOf());
+    expect(Object.keys(rowOf())).not.toContain('vanna_shares');
+    const [lower, higher] = [rowOf('sticky_moneyness'), rowOf('ssr=1.5')];
+    for (const row of [lower, higher])
+      expect(Math.abs(row.shares - row.vanna_shares! - rowOf().shares)).toBeLessThanOrEqual(1);
+    expect(lower.vanna_shares! * higher.vanna_shares!).toBeLessThan(0);
+    // The ticker is no index, so `ssr` is sticky strike.
+    expect(rowOf('ssr')).toEqual(rowOf());
+  });
+
+  test.each(['sticky_delta', 'ssr=2.6', 'ssr='])('rejects %j', (smile_dynamics) => {
+    expect(refusalOf(() => rowOf(smile_dynamics)).fields).toEqual(['/smile_dynamics']);
+    const route = () => callRoute(getHedgingProfile, { ticker: 'ACME', smile_dynamics }, marketOf());
+    expect(refusalOf(route).fields).toEqual(['/smile_dynamics']);
+  });
 });
 
 test('the row without a move trades nothing and has the gamma of the present spot', () => {

@@ -1,7 +1,16 @@
 import { expect, test } from 'bun:test';
 import { crossingsOf } from '../../../src/operations/gex/level-crossings.ts';
 
-const BEFORE = { spot: 100, gexFlip: 98, flipResolved: true, callWall: 105, putWall: 95, netGex: 5, grossGex: 10 };
+const BEFORE = {
+  spot: 100,
+  gexFlip: 98,
+  flipResolved: true,
+  callWall: 105,
+  putWall: 95,
+  netGex: 5,
+  grossGex: 10,
+  signProbability: 0.9,
+};
 const DOWN = { on: 'flip_cross', direction: 'down' };
 const CALL_WALL = { on: 'wall_break', direction: 'up', wall: 'call_wall' };
 const PUT_WALL = { on: 'wall_break', direction: 'down', wall: 'put_wall' };

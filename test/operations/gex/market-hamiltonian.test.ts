@@ -38,6 +38,8 @@ test.each([
 test.each<[string, Partial<LevelRecord>, number]>([
   ['undetermined', { netGex: 1e7, grossGex: 1e9 }, 1],
   ['undetermined, without gamma', { netGex: 0, grossGex: 0 }, 1],
+  ['undetermined, by what dealers may hold', { netGex: 1e9, grossGex: 2e9, signProbability: 0.79 }, 1],
+  ['stored without the probability', { netGex: 2e8, grossGex: 1e9, signProbability: null }, 1],
   ['nearly undetermined', { netGex: 5.04e7, grossGex: 1e9 }, 1],
   ['firm', { netGex: 1e9, grossGex: 2e9 }, 0],
 ])('notes that the labels are not firm if the regime is not: %s', (_what, levels, expected) => {

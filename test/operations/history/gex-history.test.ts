@@ -142,13 +142,13 @@ describe('rank', () => {
   test('uses the last record of each day, regardless of the requested rows', () => {
     const noon = rising.map((_, day) => iv(day, 0.9, -1));
     expect(noon[0]!.asOf).toBeLessThan(rising[0]!.asOf);
-    const expected = [100, 95, 20, 0.1, 0.29];
+    const expected = [100, 100, 20, 0.1, 0.29];
     expect(ranked([...noon, ...rising])).toEqual(expected);
     expect(ranked([...noon, ...rising], { per: 'snapshot', points: 2, from: '2026-01-20' })).toEqual(expected);
   });
 
   test('is computed as of the end of the range', () => {
-    expect(ranked([...rising, iv(20, 0.1)], { to: '2026-01-24' })).toEqual([100, 95, 20, 0.1, 0.29]);
+    expect(ranked([...rising, iv(20, 0.1)], { to: '2026-01-24' })).toEqual([100, 100, 20, 0.1, 0.29]);
     expect(ranked([...rising, iv(20, 0.1)])).toEqual([0, 0, 21, 0.1, 0.29]);
   });
 

@@ -10,7 +10,7 @@ import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answ
 import { openStore } from '../../../src/store/sqlite.ts';
 import { simulated as simulatedTicker } from '../../analytics/simulated.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
-import { withStoreFile } from '../../store/samples.ts';
+import { recordOf, withStoreFile } from '../../store/samples.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { callExtended, smallMarket } from '../small-market.ts';
@@ -79,7 +79,7 @@ test('records missing levels once, for recorded and simulated data', async () =>
 });
 
 test('stored charm exposure is that of the answers, with the stored dividends', async () => {
-  const dividend = { ticker: 'ACME', exDate: '2026-01-12', amount: 1, status: null, simulated: false };
+  const dividend = { ticker: 'ACME', exDate: '2026-01-12', amount: 1, status: null, knownFrom: 0, simulated: false };
   const charmOf = async (dividends: (typeof dividend)[]) => {
     const { store, context } = smallMarket({ chains: [chainAt(0)], dividends });
     await recordAll(store);
@@ -375,7 +375,16 @@ describe('the recorded levels', () => {
     const response = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
       body: { ticker },
     });
-    const live = (await response.json()) as Record<string, never> & { provenance: { as_of: string } };
+    const live = (await response.json()) as Record<string, never> & {
+      provenance: { as_of: string };
+      horizons: Record<'session' | '35d', Record<string, never> | null>;
+    };
+    const storedOf = (of: Record<string, never> | null) =>
+      of && {
+        ...{ netGex: expect.closeTo(of.net_gex_mil! * 1e6, 3), grossGex: expect.closeTo(of.gross_gex_mil! * 1e6, 3) },
+        ...{ gexFlip: of.gex_flip!, flipResolved: of.flip_resolved!, callWall: of.call_wall!, putWall: of.put_wall! },
+        ...{ maxPain: of.max_pain!, expiry: of.expiry!, signProbability: expect.any(Number) as unknown as number },
+      };
     const [levels] = kept(service.app.store, ticker, true);
     const fromMillions = (name: string) => expect.closeTo(live[name]! * 1e6, 3) as unknown as number;
     expect(levels).toEqual({
@@ -385,7 +394,8 @@ describe('the recorded levels', () => {
       ...{ gexFlip: live.gex_flip!, flipResolved: live.flip_resolved!, callWall: live.call_wall! },
       ...{ putWall: live.put_wall!, dex: fromMillions('net_dex_mil'), vex: fromMillions('net_vex_mil') },
       ...{ cex: fromMillions('net_cex_mil'), atmIv30d: expect.any(Number) },
-      ...{ nearestIv: expect.any(Number), expiringGex: expect.any(Number) },
+      ...{ nearestIv: expect.any(Number), expiringGex: expect.any(Number), signProbability: expect.any(Number) },
+      byHorizon: { session: storedOf(live.horizons.session), '35d': storedOf(live.horizons['35d']) },
     });
     const surface = (await (await service.request('GET', `/api/v1/surface/${ticker}`)).json()) as SurfaceAnswer;
     const row = surface.maturities.days.indexOf(30);
@@ -407,6 +417,27 @@ test('retries a write that another process blocks', async () => {
   await until(() => kept(store).length === 1);
   expect([days(store), recorder.failures]).toEqual([[0], []]);
   await recorder.stop();
+});
+
+test('levels of earlier versions get those of shorter horizons last, and a snapshot that cannot be read keeps none', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(2)] });
+  const ids = store.levelsDue().slice(1);
+  for (const id of ids) store.saveLevels(id, recordOf({ underlying: 'ACME', asOf: store.chain(id)!.asOf }));
+  const filled: [number, boolean][] = [];
+  let pending = [...ids];
+  const recorder = recorderOf({
+    ...store,
+    chain: (id) => (id === ids[1] ? undefined : store.chain(id)),
+    horizonsDue: () => pending,
+    fillHorizons: (id, record) => {
+      pending = pending.filter((each) => each !== id);
+      filled.push([id, record!.byHorizon['35d'] !== null && store.levelsDue().length === 0]);
+    },
+  });
+  recorder.wake();
+  await recorder.idle();
+  await recorder.stop();
+  expect([filled, pending, recorder.failures]).toEqual([[[ids[0]!, true]], [ids[1]!], []]);
 });
 
 test('every snapshot has its own volatility at 30 days, also a second after another', async () => {

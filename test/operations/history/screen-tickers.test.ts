@@ -377,7 +377,7 @@ describe('a filter for a regime near the flip', () => {
     of('DIA', 6, 5e8),
   ]);
   const note = (those: string) =>
-    `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`;
+    `If the sign of net GEX is not certain, regime is undetermined. Tickers with it that meet the other conditions: ${those}.`;
 
   test.each<[string[], number, string | undefined]>([
     [['regime=negative_gamma', 'flip_distance_pct<1'], 0, note('SPY (net GEX +), QQQ (net GEX -)')],
@@ -390,22 +390,27 @@ describe('a filter for a regime near the flip', () => {
   ])('%j matches %i and has the note %j', (where, matched, expected) => {
     const answer = ask({ where, sort_by: 'ticker' }, context);
     expect(answer.matched).toBe(matched);
-    expect(answer.provenance.notes.filter((each) => each.startsWith('Near the flip'))).toEqual(
+    expect(answer.provenance.notes.filter((each) => each.startsWith('If the sign'))).toEqual(
       expected === undefined ? [] : [expected],
     );
   });
 });
 
-test('a row whose regime is not firm comes with the limit', () => {
-  const row = (netGex: number) => ({ underlying: 'SPY', spot: 100, gexFlip: 90, netGex, grossGex: 1e9 });
-  const notesOf = (netGex: number) => ask({}, levelsMarket([row(netGex)]).context).provenance.notes;
-  expect(notesOf(4.9e7)).toContain('regime is undetermined if net_over_gross_pct is within ±5.');
-  expect(notesOf(-7.4e7)).toContain(
-    'regime is undetermined if net_over_gross_pct is within ±5. Nearly so (within ±7.5): SPY.',
-  );
-  expect(notesOf(7.6e7).join()).not.toContain('undetermined');
-  const many = ['SPY', 'QQQ', 'IWM', 'DIA'].map((underlying) => ({ ...row(5.1e7), underlying }));
-  expect(ask({}, levelsMarket(many).context).provenance.notes.join()).toContain('Nearly so (within ±7.5): 4.');
+test('a row whose regime is not firm comes with the limits', () => {
+  const row = (netGex: number, signProbability: number | null = 0.9) => ({
+    ...{ underlying: 'SPY', spot: 100, gexFlip: 90, netGex, grossGex: 1e9, signProbability },
+  });
+  const limits =
+    "regime is undetermined if net_over_gross_pct is within ±5, or if the sign of net GEX is right with a probability below 80 %, because dealers' positions are assumed.";
+  const notesOf = (...rows: Partial<LevelRecord>[]) => ask({}, levelsMarket(rows).context).provenance.notes;
+  expect(notesOf(row(4.9e7))).toContain(limits);
+  expect(notesOf(row(3e8, 0.79))).toContain(limits);
+  // Without a stored probability, it follows from net and gross GEX.
+  expect(notesOf(row(2e8, null))).toContain(limits);
+  expect(notesOf(row(-3e8, 0.84))).toContain(`${limits} Nearly so (below 85 %): SPY.`);
+  expect(notesOf(row(7.6e7)).join()).not.toContain('undetermined');
+  const many = ['SPY', 'QQQ', 'IWM', 'DIA'].map((underlying) => ({ ...row(5.1e8, 0.81), underlying }));
+  expect(notesOf(...many).join()).toContain('Nearly so (below 85 %): 4.');
 });
 
 test('the whipsaw index is present only if it is named, and computed only for rows that meet the other conditions', () => {

@@ -68,8 +68,25 @@ test('without jumps it is the lognormal law with the volatility at the money', (
 
 test('touching is at least as likely as ending beyond, at most the super-hedge, and certain at spot', () => {
   const found = extended({ days_to_expiry: 11 });
-  expect(found.touch_probability).toBeWithin(1.2 * found.merton_probability!, found.touch_high!);
-  expect(extended({ ambush_strike: 100 }).touch_probability).toBe(1);
+  expect(found.touch_probability).toBeWithin(1.8 * found.merton_probability!, found.touch_superhedge!);
+  expect(found.touch_end).toBe(found.merton_probability!);
+  expect(extended({ ambush_strike: 100 })).toMatchObject({ touch_probability: 1, touch_low: 1, touch_high: 1 });
+});
+
+test('the range of touching has all models, and only touch_jump depends on stag_prob', () => {
+  const [often, rare] = [0.05, 0.95].map((stag_prob) =>
+    extended({ days_to_expiry: 11, ambush_strike: 103, stag_prob }),
+  );
+  for (const each of [often!, rare!]) {
+    for (const model of ['touch_probability', 'touch_random_volatility', 'touch_jump']) {
+      expect(each[model]!).toBeWithin(each.touch_low!, each.touch_high! + 1e-12);
+    }
+    expect(each.touch_low).toBeGreaterThanOrEqual(each.touch_end!);
+    expect(each.touch_high).toBeLessThanOrEqual(each.touch_superhedge!);
+  }
+  expect(often!.touch_probability).toBe(rare!.touch_probability!);
+  expect(often!.touch_random_volatility).toBe(rare!.touch_random_volatility!);
+  expect(often!.touch_jump).not.toBeCloseTo(rare!.touch_jump!, 3);
 });
 
 test.each([
@@ -78,13 +95,13 @@ test.each([
 ])(
   'over MCP, the provenance has the touch probability and the prices of the option at %d',
   (strike, side, put_call) => {
-    const { merton_probability, touch_probability, touch_high, option_price, jump_model_price } = extended({
-      ...{ ambush_strike: strike, days_to_expiry: 11 },
-    });
+    const found = extended({ ambush_strike: strike, days_to_expiry: 11 });
+    const { merton_probability, touch_probability, touch_low, touch_high, option_price, jump_model_price } = found;
     const args = { ...QUESTION, ambush_strike: strike, days_to_expiry: 11 };
     const { body, echoes } = performTool(calculateMertonProbability, args, context);
     expect(body).toEqual({ ticker: 'ACME', ambush_strike: strike, merton_probability });
-    expect(echoes).toMatchObject({ side, touch_probability, touch_high, put_call, option_price, jump_model_price });
+    expect(echoes).toMatchObject({ side, touch_probability, touch_low, touch_high, put_call });
+    expect(echoes).toMatchObject({ option_price, jump_model_price });
     expect(Math.min(option_price!, jump_model_price!)).toBeGreaterThan(0.1);
   },
 );
@@ -98,10 +115,15 @@ test('an answer without the touch probability costs no further tokens, and one w
   // The first call also pays for the analysis of the chain.
   cost();
   const surface = runToCompletion(fitSurface(preparedChain(chain)));
-  const { endsAt, horizon, jumpDiffusion } = runToCompletion(jumpLawAt(surface, surface.slices[0]!.settlesAt, 0.05));
-  expect(extended(args, where).horizon_ends_at).toBe(new Date(endsAt).toISOString());
-  const expected = touchCost(touchProducts(jumpDiffusion, { spot: 100, strike: 101, forward: horizon.forward }));
-  expect(expected).toBeGreaterThan(1);
+  const jumpLaws = [0.05, 0.5, 0.95].map((noJump) =>
+    runToCompletion(jumpLawAt(surface, surface.slices[0]!.settlesAt, noJump)),
+  );
+  const costs = jumpLaws.map(({ jumpDiffusion, horizon: { forward } }) =>
+    touchCost(touchProducts(jumpDiffusion, { spot: 100, strike: 101, forward })),
+  );
+  expect(costs[0]).toBeGreaterThan(1);
+  expect(extended(args, where).horizon_ends_at).toBe(new Date(jumpLaws[0]!.endsAt).toISOString());
+  const expected = costs.reduce((sum, each) => sum + each, 0);
   expect([cost(), cost(extendedView(operation)), cost(plainToolView(operation))]).toEqual([expected, expected, 0]);
 });
 

@@ -35,6 +35,7 @@ interface QuotedSeries {
   readonly atm_iv: number;
   readonly atm_iv_bid: number;
   readonly atm_iv_ask: number;
+  readonly skew_25d: number | null;
 }
 
 describe('the expiry nearest to target_dte', () => {
@@ -95,17 +96,17 @@ describe('density', () => {
   });
 
   test.each(['NVDA', 'SPY', 'UUP'])(
-    'of %s has a volatility between those of bids and asks, as the mids of get_option_quotes have, and the same forward',
+    'of %s has the volatility and the forward of get_option_quotes, between bids and asks',
     (ticker) => {
       const chain = simulated(ticker);
       const { expiries } = call(getOptionQuotes, { ticker }, contextOf(chain)) as { expiries: QuotedSeries[] };
       for (const { expiry, forward, expected_move, ...quoted } of expiries.filter(
-        ({ atm_iv }, i) => i % 4 === 1 && atm_iv,
+        ({ skew_25d }, i) => i % 4 === 1 && skew_25d,
       )) {
         const args = { ticker, expiry };
         const { state_density } = call(runStrategicOmniRadar, args, contextOf(chain)) as unknown as Scan;
         expect(state_density.forward! / forward).toBeCloseTo(1, 9);
-        expect(state_density.atm_iv).toBeWithin(quoted.atm_iv_bid, quoted.atm_iv_ask);
+        expect(state_density.atm_iv).toBeCloseTo(quoted.atm_iv, 12);
         expect(quoted.atm_iv).toBeWithin(quoted.atm_iv_bid, quoted.atm_iv_ask);
         expect(state_density.expected_move! / state_density.atm_iv!).toBeCloseTo(expected_move / quoted.atm_iv, 6);
       }
@@ -184,9 +185,16 @@ describe('density', () => {
 describe('boundaries', () => {
   const levels = runToCompletion(gexLevels(preparedChain(CHAIN), new Map()));
 
-  test('are the levels over all expiries', () => {
-    expect(scan().gex_boundaries).toMatchObject({
-      ...{ call_wall: levels.walls.call.strike, put_wall: levels.walls.put.strike, gex_flip: levels.flip.level },
+  test('are the levels of all expiries if the call asks for all, or if none settles within 35 days', () => {
+    const later = chainOf(series(LATER, 1));
+    expect(scan(later).gex_boundaries).toEqual(scan(later, { expiry: 'all' }).gex_boundaries);
+    expect(scan(CHAIN, { expiry: 'all' }).gex_boundaries).toMatchObject({
+      ...{
+        expiries: 'all',
+        call_wall: levels.walls.call.strike,
+        put_wall: levels.walls.put.strike,
+        gex_flip: levels.flip.level,
+      },
       ...{ max_pain: levels.maxPain, net_gex_mil: levels.exposures.gex / 1e6 },
     });
   });
@@ -204,17 +212,19 @@ describe('boundaries', () => {
     'sign_margin_pct',
   ];
 
-  /** The boundaries of a scan are the levels that get_live_gex_nodes has for the same expiry, and the density is split at them. */
+  /** The boundaries of a scan are the levels that get_live_gex_nodes has for the same expiry or for 35 days, and the density is split at them. */
   function expectBoundaries(chain: Chain, expiry?: string): void {
     const args = { ticker: chain.underlying, ...(expiry && { expiry }) };
     const answer = callExtended(runStrategicOmniRadar, args, contextOf(chain));
     const { gex_boundaries, state_density, density_parameters, provenance } = answer as unknown as Scan & {
       provenance: { notes: string[] };
     };
-    const nodes = nodesOf(chain, args);
+    const own = nodesOf(chain, args);
+    const month = (own.horizons as unknown as Record<string, Record<string, number>>)['35d'];
+    const nodes = expiry === undefined && month ? month : own;
     const pick = (from: object) => LEVELS.map((name) => (from as Record<string, unknown>)[name]);
     expect(pick(gex_boundaries)).toEqual(pick(nodes));
-    expect(gex_boundaries).toMatchObject({ expiries: expiry ?? 'all' });
+    expect(gex_boundaries).toMatchObject({ expiries: expiry ?? (month ? '35d' : 'all') });
     const alone = `gex_boundaries are of ${expiry} alone. Whipsaw risk is over all expiries.`;
     expect(provenance.notes.filter((each) => each.startsWith('gex_boundaries'))).toEqual(expiry ? [alone] : []);
     const { node, mass, kernel } = density_parameters;
@@ -243,7 +253,7 @@ describe('boundaries', () => {
     expect(near.gex_boundaries).toMatchObject({ put_wall: 97, call_wall: 103, max_pain_expiry: EXPIRY });
     expect(far.gex_boundaries).toMatchObject({ put_wall: 88, call_wall: 112, max_pain_expiry: LATER });
     expect(near.whipsaw_inputs).toEqual(far.whipsaw_inputs);
-    expect(scan(chain, { expiry: 'all' }).gex_boundaries).toEqual(scan(chain).gex_boundaries);
+    expect(scan(chain).gex_boundaries).toMatchObject({ put_wall: 97, call_wall: 103, max_pain_expiry: EXPIRY });
     expect(scan(chain, { target_dte: 11 }).gex_boundaries.call_wall).toBe(scan(chain).gex_boundaries.call_wall!);
   });
 
@@ -274,6 +284,31 @@ describe('boundaries', () => {
     const { provenance } = callExtended(runStrategicOmniRadar, { ticker: 'SPX', expiry: EXPIRY }, contextOf(chain));
     expect((provenance as { notes: string[] }).notes).toContain(
       `${EXPIRY} has several settlements: the density is that of SPX, which settles at the open, not of SPXW, which settles at the close.`,
+    );
+  });
+
+  test('say where the levels of all expiries, of which the friction is, have another wall or another sign', () => {
+    const heavy = (expiry: string, side: number) =>
+      series(expiry, 1).map((row) => ({ ...row, openInterest: row.callPut === side ? 90 * (row.strike - 80) : 1 }));
+    const chain = chainOf([
+      ...heavy(EXPIRY, -1),
+      ...heavy(LATER, 1).map((row) => ({ ...row, openInterest: 9 * row.openInterest! })),
+    ]);
+    const { gex_boundaries, provenance } = callExtended(
+      runStrategicOmniRadar,
+      { ticker: 'ACME' },
+      contextOf(chain),
+    ) as unknown as Scan & { provenance: { notes: string[] } };
+    const whole = runToCompletion(gexLevels(preparedChain(chain), new Map()));
+    expect(Math.sign(gex_boundaries.net_gex_mil!)).toBe(-1);
+    expect(gex_boundaries.gex_potential_friction).toBeGreaterThan(0);
+    const { strike } = whole.walls.call;
+    expect(provenance.notes).toContainEqual(
+      expect.stringMatching(
+        new RegExp(
+          `^Levels are of the next 35 days. Those of all expiries differ: net GEX [0-9.]+ million .*call wall ${strike}`,
+        ),
+      ),
     );
   });
 
@@ -330,8 +365,8 @@ describe('states the limits of its figures', () => {
   const notes = (chain: Chain, args: object) => {
     const { context } = smallMarket({ chains: [chain], prints: [print({})] });
     const { provenance } = callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context);
-    // Tests of the regime check the note on the regime.
-    return (provenance as { notes: string[] }).notes.filter((each) => !each.startsWith('Net GEX'));
+    // Tests of the regime check the notes on the regime.
+    return (provenance as { notes: string[] }).notes.filter((each) => !/^Net GEX|^What dealers/.test(each));
   };
 
   test.each<[string, object, string[]]>([
@@ -345,7 +380,9 @@ describe('states the limits of its figures', () => {
 
   test('an expiry with almost no gamma', () => {
     const thin = chainOf([...series(EXPIRY, 0.001), ...series(LATER, 1)]);
-    expect(notes(thin, { target_dte: 11 })).toEqual([expect.stringMatching(/^2026-01-16 has 0\.\d+ % of all gamma/)]);
+    expect(notes(thin, { target_dte: 11, expiry: 'all' })).toEqual([
+      expect.stringMatching(/^2026-01-16 has 0\.\d+ % of all gamma/),
+    ]);
   });
 
   test('contradictory quotes', () => {

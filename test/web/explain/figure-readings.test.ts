@@ -43,7 +43,16 @@ describe('the other readings', () => {
 });
 
 test('the notes of the server say whether the flip is resolved', () => {
-  const levels = { underlying: 'SPY', spot: 1, asOf: 0, expiry: '', source: 'x', netGex: 1, grossGex: 2 };
+  const levels = {
+    underlying: 'SPY',
+    spot: 1,
+    asOf: 0,
+    expiry: '',
+    source: 'x',
+    netGex: 1,
+    grossGex: 2,
+    byHorizon: {},
+  };
   const notes = (flipResolved: boolean) =>
     recordedGexNodes({ ...levels, flipResolved, simulated: true } as never).provenance.notes.join(' ');
   expect(isFlipUnresolved(notes(false))).toBe(true);

@@ -35,22 +35,28 @@ describe('the choices of expiries', () => {
     [
       'a Monday morning',
       '2026-11-16T15:00:00Z',
-      ['all All 7', '0dte 0DTE 1', 'next:5 This week 3', '2026-11-20 Monthly, Fri 20 Nov 1'],
+      ['all All 7', 'next:35 35 days 6', '0dte 0DTE 1', 'next:5 This week 3', '2026-11-20 Monthly, Fri 20 Nov 1'],
     ],
     [
       'a Tuesday without an expiry',
       '2026-11-17T15:00:00Z',
-      ['all All 7', '2026-11-18 Next, Wed 18 Nov 1', 'next:4 This week 3', '2026-11-20 Monthly, Fri 20 Nov 1'],
+      [
+        'all All 7',
+        'next:35 35 days 6',
+        '2026-11-18 Next, Wed 18 Nov 1',
+        'next:4 This week 3',
+        '2026-11-20 Monthly, Fri 20 Nov 1',
+      ],
     ],
     [
       'the monthly Friday before its close',
       '2026-11-20T15:00:00Z',
-      ['all All 7', '0dte 0DTE 1', 'next:1 This week 3', '2026-12-18 Monthly, Fri 18 Dec 1'],
+      ['all All 7', 'next:35 35 days 6', '0dte 0DTE 1', 'next:1 This week 3', '2026-12-18 Monthly, Fri 18 Dec 1'],
     ],
     [
       'after the close of a Friday, the next week',
       '2026-11-20T21:00:00Z',
-      ['all All 7', '0dte 0DTE 1', 'next:7 This week 4', '2026-12-18 Monthly, Fri 18 Dec 1'],
+      ['all All 7', 'next:35 35 days 6', '0dte 0DTE 1', 'next:7 This week 4', '2026-12-18 Monthly, Fri 18 Dec 1'],
     ],
   ])('%s', (_, moment, expected) => {
     expect(of(moment)).toEqual(expected);
@@ -60,7 +66,7 @@ describe('the choices of expiries', () => {
     expect(of('2026-12-21T15:00:00Z', ['2026-12-31', '2027-06-17']).at(-1)).toBe(
       '2027-06-17 Monthly, Thu 17 Jun 2027 1',
     );
-    expect(of('2026-12-21T15:00:00Z', ['2026-12-31']).length).toBe(3);
+    expect(of('2026-12-21T15:00:00Z', ['2026-12-31']).length).toBe(4);
   });
 
   test('the first expiry is 0DTE, else the next date, else nothing', () => {

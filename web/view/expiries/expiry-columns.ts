@@ -62,6 +62,7 @@ export function expiryColumns(
     figure('atm_iv_ask', 'ask', volatility),
     figure('atm_iv_trading', 'Trading IV', volatility),
     figure('expected_move', 'Move ±', price),
+    figure('straddle_move', 'Straddle', price),
     figure('skew_25d', 'Skew', volatilityPoints),
     figure('max_pain', 'Max pain', strikeText),
     figure('forward', 'Forward', price),

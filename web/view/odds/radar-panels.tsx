@@ -100,7 +100,8 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
           ['Most likely', away(density.mode)],
           ['Median', away((density.quantiles as Readonly<Record<string, number>>).p50!)],
           ['Volatility at the money', volatility(density.atm_iv, 2)],
-          ['Expected move', `± ${price(density.expected_move)}`],
+          ['Expected move, one standard deviation', `± ${price(density.expected_move)}`],
+          ['Straddle at the forward', price(radar.straddle_move)],
           ['Skewness of the log return', plain(density.skewness, 3)],
           ['Divergence from the lognormal', `${plain(density.lognormal_divergence, 3)} nats`],
         ]}

@@ -91,6 +91,8 @@ const COLUMNS: readonly (readonly [
   ['expiry_date', 'Expiry', expiryDay, 124],
   ['Dealer_Share_Exposure', 'On +1 %', tradeText],
   ['Delta_Flux_j', 'In a day', tradeText],
+  ['drift_shares', 'Drift', tradeText],
+  ['expected_abs_shares', 'Either way', amount],
   ['strike_shares', 'At strike', tradeText],
   ['rank', 'Rank'],
   ['dealer_contracts', 'Position', signedAmount],

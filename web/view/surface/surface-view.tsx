@@ -182,12 +182,13 @@ function fitText({ quotes, outside_band, fit_error }: Surface['expiries'], i: nu
 }
 
 /** Returns a text on the data for the fit, and on the clock by which variance accrues. */
-function sourceText({ fitted_to, clock, night_weight, shut_day_weight }: Surface): string {
+function sourceText({ fitted_to, clock, night_weight, night_weight_dates, shut_day_weight }: Surface): string {
+  const dates = night_weight_dates > 0 ? `fitted to ${night_weight_dates} dates` : 'by default';
   return (
     `Fitted to ${fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed, for lack of quotes'} · ` +
     (clock === 'calendar'
       ? 'variance accrues evenly in calendar time'
-      : `trading time: a night counts ${plain(night_weight, 2)}, a day without trading ${plain(shut_day_weight, 2)} of a session`)
+      : `trading time: a night counts ${plain(night_weight, 2)} (${dates}), a day of a weekend ${plain(shut_day_weight, 2)} of a session`)
   );
 }
 

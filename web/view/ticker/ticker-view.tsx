@@ -19,6 +19,7 @@ import { zoomBy } from '../../state/price-range.ts';
 import { copy } from '../../state/ui.ts';
 import { CombinedPanel } from './combined-panel.tsx';
 import { DiffSummary } from './diff-summary.tsx';
+import { HorizonRow } from './horizon-row.tsx';
 import { ProfilePanel } from './profile-panel.tsx';
 import { SessionsPanel } from './sessions-panel.tsx';
 
@@ -48,6 +49,7 @@ export function TickerView() {
   return (
     <>
       <TickerFigures levels={levels} before={before?.levels} />
+      <HorizonRow />
       {page.value.isDiff && <DiffSummary />}
       <div class="ticker-charts">
         <ChartPanel
