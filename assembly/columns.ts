@@ -118,7 +118,7 @@ export enum GammaProfileColumn {
 
 /**
  * The columns of the kernels of `slice-model.ts`. The first eight columns have one number per row, and `near` has 13 numbers per row. Each
- * of the other columns has several vectors, or a matrix.
+ * of the other columns has several vectors, or a matrix. `masses` takes two columns.
  */
 export enum SliceColumn {
   callPut,
@@ -132,7 +132,7 @@ export enum SliceColumn {
   near,
   nodes = 22,
   masses,
-  basis,
+  basis = 25,
   localMass,
   localMean,
   penalty,

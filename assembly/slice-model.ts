@@ -22,7 +22,7 @@ const ERROR: usize = <usize>SliceColumn.error * COLUMN;
 const NEAR: usize = <usize>SliceColumn.near * COLUMN;
 const NEAR_BYTES: usize = 13 << 3;
 // Vectors with one number per node, or one number more, NODES_BYTES apart.
-const NODES_BYTES: usize = 160 << 3;
+const NODES_BYTES: usize = 224 << 3;
 const NODE: usize = <usize>SliceColumn.nodes * COLUMN;
 const Z: usize = NODE + NODES_BYTES;
 const FIRST_BASIS: usize = NODE + 2 * NODES_BYTES;
@@ -266,6 +266,9 @@ export function sliceBasis(nodes: i32, coefficients: i32, block: usize): void {
 export function sliceRows(count: i32, nodes: i32, coefficients: i32, block: usize): void {
   const lastNode = rowAt(block, nodes);
   const end = rowAt(block, coefficients);
+  // No node has the basis functions before `bottom`, or those from `top` on.
+  const bottom = basisAt(block, block, lastNode);
+  const top = basisAt(block, lastNode, lastNode) + OVERLAP_BYTES;
   const massOfAll = load<f64>(lastNode, MASS_BEFORE);
   const meanOfAll = load<f64>(lastNode, MEAN_BEFORE);
   const tiltOfAll = load<f64>(lastNode, TILTED_MASS);
@@ -282,8 +285,8 @@ export function sliceRows(count: i32, nodes: i32, coefficients: i32, block: usiz
     const strikes = f64x2.splat(strike);
     const from = rowAt(block, <i32>load<f64>(row, NEAR_FROM));
     const to = rowAt(block, <i32>load<f64>(row, NEAR_TO));
-    let first = block;
-    let last = end;
+    let first = bottom;
+    let last = top;
     let value: f64;
     let tilted: f64;
     // Nodes outside the range [from, to) add the intrinsic value. Pairs of numbers may write one number too many, which is written again.
@@ -300,14 +303,14 @@ export function sliceRows(count: i32, nodes: i32, coefficients: i32, block: usiz
         const mass = sub(v128.load(i, BASIS_MASS), v128.load(at, LOCAL_MASS));
         v128.store(i, sub(mean, mul(strikes, mass)), CHANGE);
       }
-      for (; i < end; i += PAIR) {
+      for (; i < top; i += PAIR) {
         v128.store(i, sub(v128.load(i, BASIS_MEAN), mul(strikes, v128.load(i, BASIS_MASS))), CHANGE);
       }
     } else {
       value = strike * load<f64>(from, MASS_BEFORE) - load<f64>(from, MEAN_BEFORE);
       tilted = strike * load<f64>(from, TILTED_MASS) - load<f64>(from, TILTED_MEAN);
       last = basisAt(block, max(to, block + 8) - 8, lastNode) + OVERLAP_BYTES;
-      let i = block;
+      let i = bottom;
       const local = basisAt(block, from, lastNode);
       for (; i < local; i += PAIR) {
         v128.store(i, sub(mul(strikes, v128.load(i, BASIS_MASS)), v128.load(i, BASIS_MEAN)), CHANGE);

@@ -9,7 +9,16 @@ import { type FittedDensity, fitSlice } from './fit-slice.ts';
 import { type FitQuality, FittedSurface, type RefusedSeries, type SurfaceSlice } from './fitted-surface.ts';
 import { NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw } from './price-law.ts';
-import { type BandSource, bandSource, joinBands, joinColumns, quoteBands, quotedAtm } from './quote-bands.ts';
+import {
+  askBounds,
+  type BandSource,
+  bandSource,
+  joinBands,
+  joinColumns,
+  quoteBands,
+  quotedAtm,
+  usableBands,
+} from './quote-bands.ts';
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
@@ -33,16 +42,35 @@ const FIT_REACH = 3;
  */
 const BAND_ROUNDING = 1e-4;
 
-/** The series that settle at one instant, with the density that fits their quotes. */
-interface Fit {
+/** The series that settle at one instant, with their quotes. */
+interface Settlement {
   readonly settlesAt: number;
   readonly series: readonly PreparedSeries[];
   /** The series with the most quotes. */
   readonly main: PreparedSeries;
   readonly quotes: QuoteBands;
+  /** Upper bounds from options without a bid, beyond the outermost quotes. */
+  readonly asks: PriceBounds;
   /** Standard deviation of the log-price at the money, which scales the nodes. */
   readonly deviation: number;
+}
+
+/** A settlement with the density that fits its quotes. */
+interface Fit extends Settlement {
+  /** The number of quotes that `usableBands` leaves out. */
+  readonly leftOut: number;
   density: FittedDensity;
+}
+
+/** A series with its quotes. */
+type Member = Readonly<{ series: PreparedSeries; quotes: QuoteBands; asks: PriceBounds }>;
+
+function joinSeries(settlesAt: number, members: readonly Member[]): Settlement {
+  const main = members.toSorted((a, b) => b.quotes.price.length - a.quotes.price.length)[0]!.series;
+  const quotes = joinBands(members.map((member) => member.quotes));
+  const asks = joinColumns(members.map((member) => member.asks));
+  const series = members.map((member) => member.series);
+  return { settlesAt, series, main, quotes, asks, deviation: atmVolatility(main) * Math.sqrt(main.tte) };
 }
 
 /** Returns the surface of a chain, cached by `prepared`. `tokens` is the rate-limit cost if the surface is not cached. */
@@ -58,23 +86,31 @@ const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
  */
 export function* fitSurface(prepared: PreparedChain, source = bandSource(prepared)): Steps<FittedSurface> {
   const refused: RefusedSeries[] = [];
-  const settlements = new Map<number, { series: PreparedSeries; quotes: QuoteBands }[]>();
+  const settlements = new Map<number, Member[]>();
   const reading = new StepMeter(STEP_CONTRACTS);
   for (const series of prepared.series) {
     if (reading.beginsNextStep(series.end - series.start)) yield FITTING;
     const quotes = quoteBands(prepared, series, source);
     if (typeof quotes === 'string') refused.push({ series, reason: quotes, atm: quotedAtm(prepared, series) });
-    else settlements.getOrInsert(series.series.settlesAt, []).push({ series, quotes });
+    else
+      settlements
+        .getOrInsert(series.series.settlesAt, [])
+        .push({ series, quotes, asks: askBounds(prepared, series, quotes) });
   }
   const meter = new StepMeter(STEP_QUOTES);
   const fits: Fit[] = [];
-  for (const [settlesAt, members] of [...settlements].sort(([a], [b]) => a - b)) {
-    const quotes = joinBands(members.map((member) => member.quotes));
-    if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
-    const main = members.toSorted((a, b) => b.quotes.price.length - a.quotes.price.length)[0]!.series;
-    const deviation = atmVolatility(main) * Math.sqrt(main.tte);
-    const density = fitSlice(quotes, deviation, fits.at(-1)?.density.coefficients);
-    fits.push({ settlesAt, series: members.map(({ series }) => series), main, quotes, deviation, density });
+  const ordered = [...settlements]
+    .sort(([a], [b]) => a - b)
+    .map(([settlesAt, members]) => joinSeries(settlesAt, members));
+  const usable = usableBands(
+    ordered.map(({ quotes }) => quotes),
+    ordered.map(({ deviation }) => deviation),
+  );
+  for (const [i, settlement] of ordered.entries()) {
+    const quotes = usable[i]!;
+    if (meter.beginsNextStep(quotes.price.length + settlement.asks.price.length)) yield FITTING;
+    const density = fitSlice(quotes, settlement.deviation, fits.at(-1)?.density.coefficients, settlement.asks);
+    fits.push({ ...settlement, quotes, leftOut: settlement.quotes.price.length - quotes.price.length, density });
   }
   yield* reconcile(fits, meter);
   const clock = fitClock(
@@ -86,12 +122,12 @@ export function* fitSurface(prepared: PreparedChain, source = bandSource(prepare
   );
   const slices: SurfaceSlice[] = [];
   const rungs: Rung[] = [];
-  for (const { settlesAt, series, main, quotes, deviation: own, density: fitted } of fits) {
+  for (const { settlesAt, series, main, quotes, asks, leftOut, deviation: own, density: fitted } of fits) {
     if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
     const before = rungs.at(-1);
     // The kernel width is proportional to the deviation, and must not decrease with time (see `raiseAbove`).
     const deviation = Math.max(own, before?.deviation ?? 0);
-    const density = deviation === own ? fitted : fitSlice(quotes, deviation, fitted.coefficients);
+    const density = deviation === own ? fitted : fitSlice(quotes, deviation, fitted.coefficients, asks);
     const years = clock.years(settlesAt);
     if (before) rungs.push(...rungsBetween(before, rungOf(density, deviation, years)));
     const rung = rungAbove(rungs.at(-1), density, deviation, years);
@@ -99,7 +135,7 @@ export function* fitSurface(prepared: PreparedChain, source = bandSource(prepare
     const { forward, rate, tte } = main;
     const { law, atmVariance } = rung;
     const fit = qualityOf(rung, quotes, density.model);
-    slices.push({ settlesAt, series, quotes, forward, rate, tte, years, law, atmVariance, fit });
+    slices.push({ settlesAt, series, quotes, leftOut, forward, rate, tte, years, law, atmVariance, fit });
   }
   if (slices.length === 0) return lognormalSurface(prepared, source, refused);
   return new FittedSurface(prepared.chain.spot, clock, source, slices, refused, rungs);
@@ -182,7 +218,7 @@ function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): Pr
     const spread = strikes.map((strike, i) => law.price(callPut[i]!, strike));
     bounds.push({ callPut, moneyness: strikes, price: spread, tolerance, side: strikes.map(() => side) });
   }
-  return bounds.length < 2 ? bounds[0] : joinColumns(bounds);
+  return bounds.length === 0 ? undefined : joinColumns([fit.asks, ...bounds]);
 }
 
 /** Returns the half-width of the quote nearest to `strike`, which is a multiple of the forward. */

@@ -3,8 +3,10 @@ import type { VarianceClock } from '../../market/variance-clock.ts';
 import type { PreparedSeries } from '../chain/prepared-chain.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { BandSource, QuotedAtm, RefusalReason } from './quote-bands.ts';
+import { rangeOf } from './range-of.ts';
 import { lawOfPower, mixtureAt, type Rung } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
+import type { QuotedRange } from './tail-figures.ts';
 
 /** The probability distribution of the price at one instant. */
 export interface HorizonLaw {
@@ -25,6 +27,8 @@ export interface SurfaceSlice extends HorizonLaw {
   readonly settlesAt: number;
   readonly series: readonly PreparedSeries[];
   readonly quotes: QuoteBands;
+  /** The number of quotes that `usableBands` leaves out. */
+  readonly leftOut: number;
   readonly fit: FitQuality;
 }
 
@@ -42,6 +46,16 @@ export interface FitQuality {
 
 /** A series that the surface leaves out, with the reason. `atm` is null if the quotes determine no volatility at the money either. */
 export type RefusedSeries = Readonly<{ series: PreparedSeries; reason: RefusalReason; atm: QuotedAtm | null }>;
+
+/**
+ * Returns the log-moneyness of the outermost quotes of a settlement, converted to another total variance at the money: as many standard
+ * deviations from the forward.
+ */
+export function quotedRange({ quotes, atmVariance }: SurfaceSlice, variance = atmVariance): QuotedRange {
+  const scale = Math.sqrt(variance / atmVariance);
+  const [low, high] = rangeOf(quotes.moneyness);
+  return [scale * Math.log(low), scale * Math.log(high)];
+}
 
 /** The maximum yearly change of the forward's logarithm after the last settlement, which may be within an hour of the quotes. */
 const CARRY_MAX = 1;

@@ -31,12 +31,18 @@ export class PriceLaw {
 
   /** Returns the undiscounted price of an option, as a multiple of the forward. `callPut` is +1 for a call and -1 for a put. */
   price(callPut: number, moneyness: number): number {
-    return this.sum((mass, node, width) => {
-      const distance = (callPut * Math.log(node / moneyness)) / width;
-      if (distance < -FAR) return 0;
-      if (distance > FAR) return mass * callPut * (node - moneyness);
-      return mass * lognormalPrice(callPut, node, moneyness, width);
-    });
+    const { nodes, masses, widths } = this;
+    let [sum, reach, ofWidth] = [0, 0, Number.NaN];
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[i]!;
+      const width = widths[i]!;
+      if (width !== ofWidth) reach = Math.exp(FAR * width);
+      ofWidth = width;
+      if (node > moneyness * reach || node * reach < moneyness)
+        sum += masses[i]! * Math.max(0, callPut * (node - moneyness));
+      else sum += masses[i]! * lognormalPrice(callPut, node, moneyness, width);
+    }
+    return sum;
   }
 
   /** Returns the total variance that the out-of-the-money price at ln(K/F) implies, or 0 if this price is too small for a double. */

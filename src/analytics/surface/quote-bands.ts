@@ -6,7 +6,8 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
 import { atmBand } from '../chain/volatility-band.ts';
-import type { QuoteBands } from './slice-model.ts';
+import { rangeOf } from './range-of.ts';
+import type { PriceBounds, QuoteBands } from './slice-model.ts';
 
 /** The least number of usable strikes in a series of the surface. Each side of the forward needs at least `SIDE_STRIKES_MIN` strikes. */
 const STRIKES_MIN = 5;
@@ -103,9 +104,7 @@ function usableRows(prepared: PreparedChain, series: PreparedSeries, source: Ban
     }
   }
   if (rows.length < STRIKES_MIN) return 'too_few_strikes';
-  const calls = rows.filter((i) => prepared.callPut[i] === 1).length;
-  if (Math.min(calls, rows.length - calls) < SIDE_STRIKES_MIN) return 'one_sided';
-  return rows;
+  return isEnough(rows.map((i) => prepared.callPut[i]!)) ? rows : 'one_sided';
 }
 
 function isOtm(prepared: PreparedChain, i: number, forward: number): boolean {
@@ -121,6 +120,108 @@ function fillFromVolatility({ callPut, moneyness, price, halfWidth }: QuoteBands
     price[i] = model.price[i]!;
     halfWidth[i] = FEED_BAND * iv[i]! * model.vega[i]!;
   }
+}
+
+/**
+ * Returns upper bounds of prices beyond the outermost `quotes` of a series: the asks of options without a bid. Outwards, only an ask below
+ * all asks nearer the forward counts, because the other bounds follow from it. The tolerance is half of the ask.
+ */
+export function askBounds(prepared: PreparedChain, series: PreparedSeries, { moneyness }: QuoteBands): PriceBounds {
+  const { chain, strike, row, callPut } = prepared;
+  const { start, end, forward, rate, tte } = series;
+  const unit = forward * Math.exp(-rate * tte);
+  const [low, high] = rangeOf(moneyness);
+  const bounds: number[] = [];
+  const addOutwards = (side: number, from: number) => {
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = from; i >= start && i < end; i += side) {
+      const ask = chain.ask[row[i]!]!;
+      if (callPut[i] !== side || chain.bid[row[i]!] !== 0 || !(ask > 0 && ask < least)) continue;
+      least = ask;
+      bounds.push(i);
+    }
+  };
+  // Strikes ascend within a series.
+  let i = start;
+  while (i < end && strike[i]! < low * forward) i++;
+  addOutwards(-1, i - 1);
+  for (i = end; i > start && strike[i - 1]! > high * forward; ) i--;
+  addOutwards(1, i);
+  const column = (value: (i: number) => number) => Float64Array.from(bounds, value);
+  const price = column((i) => chain.ask[row[i]!]! / unit);
+  return {
+    ...{ callPut: column((i) => callPut[i]!), moneyness: column((i) => strike[i]! / forward), price },
+    ...{ tolerance: price.map((ask) => ask / 2), side: price.map(() => 1) },
+  };
+}
+
+/** A quote is compared with this number of later settlements, and left out if at least `WITNESSES` of them contradict it. */
+const LATER_COMPARED = 3;
+const WITNESSES = 2;
+/** Quotes further from the forward are left out, standard deviations: below, then above. The nodes of a law reach 2.5 and 1.5 further. */
+const REACH = [20, 9] as const;
+
+/**
+ * Leaves out quotes too far from the forward for a law, and quotes that later settlements contradict: a bid above the ask of a later option
+ * with a strike at most as far from the forward, for two of the next three settlements. Strikes are compared as multiples of the forward.
+ * `bands` are in order of settlement, with their standard deviations at the money. The quotes of a settlement all stay if too few would be left.
+ */
+export function usableBands(bands: readonly QuoteBands[], deviations: readonly number[]): QuoteBands[] {
+  const wings = bands.map((quotes) => [wingOf(quotes, -1), wingOf(quotes, 1)]);
+  return bands.map((quotes, at) => {
+    const { callPut, moneyness } = quotes;
+    const witnesses = new Uint8Array(moneyness.length);
+    for (const later of wings.slice(at + 1, at + 1 + LATER_COMPARED)) {
+      for (const [side, own] of wings[at]!.entries()) addContradicted(witnesses, own, later[side]!);
+    }
+    const [least, most] = [Math.exp(-REACH[0] * deviations[at]!), Math.exp(REACH[1] * deviations[at]!)];
+    const isKept = (i: number) => witnesses[i]! < WITNESSES && moneyness[i]! >= least && moneyness[i]! <= most;
+    const kept = [...witnesses.keys()].filter(isKept);
+    if (kept.length === witnesses.length || !isEnough(kept.map((i) => callPut[i]!))) return quotes;
+    return recordOf(['callPut', 'moneyness', 'price', 'halfWidth'], (name) =>
+      Float64Array.from(kept, (i) => quotes[name][i]!),
+    );
+  });
+}
+
+/** The puts or the calls of a settlement in order of their distance from the forward, with the lowest ask up to each. */
+type Wing = Readonly<{
+  rows: readonly number[];
+  distance: readonly number[];
+  bid: readonly number[];
+  lowestAsk: readonly number[];
+}>;
+
+function wingOf({ callPut, moneyness, price, halfWidth }: QuoteBands, side: 1 | -1): Wing {
+  const rows: number[] = [];
+  for (let i = 0; i < callPut.length; i++) if (callPut[i] === side) rows.push(i);
+  rows.sort((a, b) => side * (moneyness[a]! - moneyness[b]!));
+  let least = Number.POSITIVE_INFINITY;
+  const lowestAsk = rows.map((i) => {
+    least = Math.min(least, price[i]! + halfWidth[i]!);
+    return least;
+  });
+  return {
+    rows,
+    distance: rows.map((i) => side * moneyness[i]!),
+    bid: rows.map((i) => price[i]! - halfWidth[i]!),
+    lowestAsk,
+  };
+}
+
+/** Adds 1 to the quotes of a wing with a bid above the ask of an option of a later wing that is at most as far from the forward. */
+function addContradicted(witnesses: Uint8Array, { rows, distance, bid }: Wing, later: Wing): void {
+  let next = 0;
+  for (let i = 0; i < rows.length; i++) {
+    while (next < later.distance.length && later.distance[next]! <= distance[i]!) next++;
+    if (next > 0 && later.lowestAsk[next - 1]! < bid[i]!) witnesses[rows[i]!]!++;
+  }
+}
+
+/** Returns whether options of these sides are enough to determine a smile. */
+function isEnough(sides: readonly number[]): boolean {
+  const calls = sides.filter((side) => side > 0).length;
+  return sides.length >= STRIKES_MIN && Math.min(calls, sides.length - calls) >= SIDE_STRIKES_MIN;
 }
 
 /** Joins the quotes of several series that settle at the same instant. */

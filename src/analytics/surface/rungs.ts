@@ -1,4 +1,4 @@
-import { type Masses, otmPrices, raiseAbove } from './calendar-order.ts';
+import { levelTails, type Masses, otmPrices, raiseAbove } from './calendar-order.ts';
 import { NODE_STEP, NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw, PriceLaw } from './price-law.ts';
 
@@ -16,40 +16,53 @@ export interface Rung extends Masses {
 /** The maximum ratio of the variances of successive distributions. For larger ratios, distributions are inserted between settlements. */
 const VARIANCE_RATIO_MAX = 1.25;
 /** The number of iterations for computing the standard deviation of an inserted distribution from the distribution's variance. */
-const DEVIATION_ROUNDS = 3;
+const DEVIATION_ROUNDS = 2;
 /** An inserted distribution is left out if an option price exceeds that at the later settlement by more than this number of deviations. */
-const PRICE_NOISE = 1e-7;
+const PRICE_NOISE = 1e-5;
 
-/** Returns the price distribution of a density, after raising option prices below those of `before` to them. */
+/** Smaller masses count as this mass in the interpolation of their logarithms. */
+const MASS_MIN = 1e-300;
+
+/** Returns the price distribution of a density, after raising option prices below those of `before` to them, and without humps in the tails. */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
-  return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
+  return rungOf(levelTails(before ? raiseAbove(density, before) : density), deviation, years);
 }
 
 /** Returns the price distribution of a density whose nodes are scaled by `deviation`. */
-export function rungOf({ nodes, masses }: Masses, deviation: number, years: number): Rung {
+export function rungOf({ nodes, masses, reach }: Masses, deviation: number, years: number): Rung {
   const law = new PriceLaw(nodes, masses, new Float64Array(nodes.length).fill(NODE_STEP * deviation));
-  return { nodes, masses, deviation, years, law, atmVariance: law.totalVariance(0) };
+  return { nodes, masses, reach, deviation, years, law, atmVariance: law.totalVariance(0) };
 }
 
 /**
- * Returns the distributions to insert between two settlements of different variances, in calendar order with the second one. The mass at
- * each node, which is as many deviations from the forward at both, is interpolated linearly, so the shape changes evenly.
+ * Returns the distributions to insert between two settlements of different variances, in calendar order with the second one. The logarithm
+ * of the mass at each node, which is as many deviations from the forward at both, is interpolated linearly, so the shape changes evenly.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
   const count = Math.ceil(Math.log(ratio) / Math.log(VARIANCE_RATIO_MAX)) - 1;
+  if (count < 1) return [];
+  const [logs, laterLogs] = [before, after].map(({ masses }) =>
+    masses.map((mass) => Math.log(Math.max(mass, MASS_MIN))),
+  ) as [Float64Array, Float64Array];
   const rungs: Rung[] = [];
   for (let i = 1; i <= count; i++) {
     const atmVariance = before.atmVariance * ratio ** (i / (count + 1));
     const share = (atmVariance - before.atmVariance) / (after.atmVariance - before.atmVariance);
     const years = before.years + share * (after.years - before.years);
-    const masses = before.masses.map((mass, j) => mass + share * (after.masses[j]! - mass));
+    const masses = normalized(logs.map((log, j) => Math.exp(log + share * (laterLogs[j]! - log))));
     const last = rungs.at(-1) ?? before;
     const deviation = deviationFor(atmVariance, masses, last.deviation, after.deviation);
-    const rung = rungAbove(last, spread(masses, deviation), deviation, years);
+    const rung = rungAbove(last, { ...spread(masses, deviation), reach: after.reach }, deviation, years);
     if (isBelow(rung, after)) rungs.push(rung);
   }
   return rungs;
+}
+
+/** Divides masses by their sum. */
+function normalized(masses: Float64Array): Float64Array {
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  return masses.map((mass) => mass / total);
 }
 
 /** Returns the deviation, limited to [least, most], with which the masses have a given total variance at the money. */

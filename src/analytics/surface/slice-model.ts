@@ -1,18 +1,23 @@
 import { SliceColumn } from '../../../assembly/columns.ts';
 import { recordOf } from '../../core/record-of.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, keepArena, kernels } from '../../math/kernels.ts';
+import type { Reach } from './calendar-order.ts';
 import {
-  BASIS,
   COEFFICIENTS,
-  FIRST_BASIS,
+  type Edge,
+  edgesAt,
+  knotsWithin,
   LINEAR,
   NODE_STEP,
   NODE_Z,
   NODES,
+  nodesWithin,
   OVERLAP,
   ROUGHNESS,
+  straightBeyond,
 } from './log-density-basis.ts';
 import { DENSITY, HALF, NEAR, NearPrices, REACH } from './near-prices.ts';
+import { rangeOf } from './range-of.ts';
 
 /** Quotes of one settlement's out-of-the-money options, as columns of equal length. Prices are undiscounted multiples of the forward. */
 export interface QuoteBands {
@@ -34,12 +39,23 @@ export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
   readonly side: Float64Array;
 }
 
-/** Weights of two penalties, in squared half-widths: `SMOOTHING` for roughness, and `SHRINKAGE` for the sum of squared coefficients. */
+/**
+ * Weights of two penalties, in squared half-widths: `SMOOTHING` for roughness, and `SHRINKAGE` for the sum of the squared coefficients within
+ * `SHRINKAGE_REACH` standard deviations of the forward.
+ */
 const SMOOTHING = 0.01;
 const SHRINKAGE = 1e-3;
+const SHRINKAGE_REACH = 3;
+const isShrunk = (at: number) =>
+  at % (COEFFICIENTS + 1) === 0 && Math.abs(LINEAR[at / (COEFFICIENTS + 1)]!) < SHRINKAGE_REACH;
 /** The matrix of the penalty's quadratic form, row by row. Elements further than `PENALTY_REACH` from the diagonal are zero. */
-const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
+const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (isShrunk(i) ? SHRINKAGE : 0));
 const PENALTY_REACH = OVERLAP + 1;
+/**
+ * Weights of the squared amount by which a tail is too flat, in squared half-widths: the first one lets a fit pass through flat tails, and
+ * the last one makes the amount small.
+ */
+const FLATNESS = [1e3, 1e5] as const;
 /** The search for the tilt ends if the absolute value of the logarithm of the mean is below this limit. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
@@ -47,7 +63,7 @@ const TILTS_MAX = 50;
 const TILT_STEP_MAX = 2;
 
 /** The numbers from one vector to the next in the arena, for vectors of nodes and for vectors of coefficients. */
-const NODES_APART = 160;
+const NODES_APART = 224;
 const COEFFICIENTS_APART = 32;
 const ofNodes = (column: number, place: number) =>
   arenaColumn(column)
@@ -65,6 +81,8 @@ const ARENA = {
   ...{ node: ofNodes(SliceColumn.nodes, 0), z: ofNodes(SliceColumn.nodes, 1), first: ofNodes(SliceColumn.nodes, 2) },
   ...{ prior: ofNodes(SliceColumn.nodes, 3), mass: ofNodes(SliceColumn.masses, 0) },
   ...{ coefficients: ofCoefficients(0), gradient: ofCoefficients(1), step: ofCoefficients(2), sums: ofCoefficients(8) },
+  /** For each coefficient, the change of the tilt that keeps the mean, times -1. */
+  tilt: ofCoefficients(5),
   penalty: arenaColumn(SliceColumn.penalty),
   normal: arenaColumn(SliceColumn.normal).subarray(0, PENALTY.length),
 };
@@ -93,9 +111,17 @@ export class SliceModel {
   private readonly groups: readonly Rows[];
   private readonly errors: Float64Array;
   private readonly priorLog: Float64Array;
+  private weight: number = FLATNESS[0];
+  /** The nodes of the outermost quotes: from there on outwards, the density rests on extrapolation. All nodes without quotes. */
+  readonly reach: Reach;
+  /** The nodes from which on the spline is a straight line. None without quotes. */
+  readonly edges: readonly Edge[];
+  /** The places where the log-density must fall outwards: the edges, and knots nearer the forward. */
+  private readonly falls: readonly Edge[];
+  private readonly lines: ReturnType<typeof straightBeyond>;
 
   /**
-   * The spline is added to `priorLog`, the log-density at the nodes up to a constant (by default normal), towards which the penalty moves
+   * The spline is added to `priorLog`, the log-density at the nodes up to a constant (by default hyperbolic), towards which the penalty moves
    * the fit. If `known` is a model of the same quotes, the new model shares its rows.
    */
   constructor(
@@ -109,8 +135,14 @@ export class SliceModel {
     this.roots = isKnown ? known.roots : NODE_Z.map((z) => Math.exp((deviation * z) / 2));
     this.prices = isKnown ? known.prices : new NearPrices(NODE_STEP * deviation);
     this.nodes = isKnown ? known.nodes : this.roots.map((root) => root * root);
-    this.priorLog = priorLog ?? normalLog(deviation);
+    this.priorLog = priorLog ?? hyperbolicLog(deviation);
     const side = new Float64Array(quotes.price.length);
+    const [low, high] = rangeOf(quotes.moneyness).map((each) => Math.log(each) / deviation) as [number, number];
+    const isEmpty = quotes.price.length === 0;
+    this.reach = isEmpty ? [0, NODES - 1] : nodesWithin(low, high);
+    this.edges = isKnown ? known.edges : isEmpty ? [] : edgesAt(low, high);
+    this.falls = isKnown ? known.falls : [...this.edges, ...knotsWithin(this.edges)];
+    this.lines = isKnown ? known.lines : straightBeyond(this.edges);
     this.quoteRows = isKnown ? known.quoteRows : this.rowsOf(quotes, quotes.halfWidth, side);
     this.groups = bounds ? [this.quoteRows, this.rowsOf(bounds, bounds.tolerance, bounds.side)] : [this.quoteRows];
     this.count = this.groups.reduce((sum, { count }) => sum + count, 0);
@@ -161,10 +193,42 @@ export class SliceModel {
     // A multiple of z is also a spline, so the tilt can be added to the coefficients.
     for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
     ARENA.coefficients.set(coefficients);
-    const penalty = kernels.slicePenalty(COEFFICIENTS, PENALTY_REACH, BLOCK);
+    let penalty = kernels.slicePenalty(COEFFICIENTS, PENALTY_REACH, BLOCK);
+    for (const edge of this.falls) penalty += this.weight * this.flatness(edge, coefficients) ** 2;
     const cost = this.findErrors(ARENA.sums[0]!, penalty);
     masses.set(mass);
     return cost;
+  }
+
+  /** Returns by how much the log-density falls too slowly at an edge, per standard deviation, or 0. */
+  private flatness({ node, side, fall, first, slopes }: Edge, coefficients: Float64Array): number {
+    const [low, high] = [Math.max(0, node - 1), Math.min(NODES - 1, node + 1)];
+    let slope = (this.priorLog[high]! - this.priorLog[low]!) / ((high - low) * NODE_STEP);
+    for (let i = 0; i < OVERLAP; i++) slope += slopes[i]! * coefficients[first + i]!;
+    return Math.max(0, side * slope + fall * this.deviation);
+  }
+
+  /** Raises the weight of the penalty of flat tails if a tail is too flat. Returns whether it has changed. */
+  steepen(coefficients: Float64Array): boolean {
+    if (this.weight === FLATNESS[1] || this.falls.every((edge) => this.flatness(edge, coefficients) === 0))
+      return false;
+    this.weight = FLATNESS[1];
+    return true;
+  }
+
+  /** Adds the penalties of tails that are too flat to the normal equations in the arena. */
+  private addFlatness(coefficients: Float64Array): void {
+    for (const edge of this.falls) {
+      const { side, first, slopes } = edge;
+      const excess = this.flatness(edge, coefficients);
+      if (excess === 0) continue;
+      const change = ARENA.tilt.map((tilt, i) => side * ((slopes[i - first] ?? 0) - tilt));
+      for (let i = 0; i < COEFFICIENTS; i++) {
+        const weighted = this.weight * change[i]!;
+        ARENA.gradient[i]! -= weighted * excess;
+        for (let j = 0; j <= i; j++) ARENA.normal[i * COEFFICIENTS + j]! += weighted * change[j]!;
+      }
+    }
   }
 
   /** Returns the price errors for given masses, in half-widths for quotes and in tolerances for bounds, until the next evaluation. */
@@ -206,6 +270,7 @@ export class SliceModel {
       kernels.sliceRows(count, NODES, COEFFICIENTS, BLOCK);
     });
     kernels.sliceCenter(NODES, COEFFICIENTS, BLOCK);
+    this.addFlatness(coefficients);
     normal.set(ARENA.normal);
     gradient.set(ARENA.gradient);
   }
@@ -215,9 +280,9 @@ export class SliceModel {
     if (keepArena(this)) return;
     ARENA.node.set(this.nodes);
     ARENA.z.set(NODE_Z);
-    ARENA.first.set(FIRST_BASIS);
+    ARENA.first.set(this.lines.firstBasis);
     ARENA.prior.set(this.priorLog);
-    ARENA.basis.set(BASIS);
+    ARENA.basis.set(this.lines.basis);
     ARENA.penalty.set(PENALTY);
     if (this.count <= CHUNK_ROWS) this.fillRows(0, this.count);
   }
@@ -274,9 +339,10 @@ export function solveDamped(normal: Float64Array, gradient: Float64Array, dampin
   return promised;
 }
 
-/** Returns the log-density of a normal log-price at the nodes, up to a constant, for a given standard deviation. */
-function normalLog(deviation: number): Float64Array {
-  const logs = new Float64Array(NODES);
-  for (let node = 0; node < NODES; node++) logs[node] = (-NODE_Z[node]! * (NODE_Z[node]! + deviation)) / 2;
-  return logs;
+/**
+ * Returns the log-density of a hyperbolic log-price at the nodes, up to a constant (Barndorff-Nielsen 1977): near the forward it is that of a
+ * normal one with the given standard deviation, and far away it falls by 2 per standard deviation.
+ */
+function hyperbolicLog(deviation: number): Float64Array {
+  return NODE_Z.map((z) => -2 * Math.sqrt(4 + z * z) - (z * deviation) / 2);
 }

@@ -3,6 +3,7 @@ import { normalCdf } from '../../math/normal.ts';
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { HorizonLaw } from './fitted-surface.ts';
 import { clampProbability, type PriceLaw } from './price-law.ts';
+import { type QuotedRange, tailFigures } from './tail-figures.ts';
 
 /** The d1 of puts with forward deltas of -0.25 and -0.10, `N^-1(0.75)` and `N^-1(0.90)`. Calls have the opposite sign. */
 const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
@@ -11,14 +12,19 @@ export type SmileFigures = ReturnType<typeof smileFigures>;
 
 /**
  * Returns the figures of a distribution `years` after the quotes. Volatilities are decimal per year: at the money, at absolute forward
- * deltas of 0.25 and 0.10, and the fair volatility of a variance swap (log contract), the square root of `-2 E[ln(S/F)]` per year. Skewness
- * and kurtosis (3 if normal) are those of the log return (Bakshi, Kapadia and Madan 2003).
+ * deltas of 0.25 and 0.10, and the fair volatility of a variance swap (log contract), the square root of `-2 E[ln(S/F)]` per year, with the
+ * lowest and the highest one that the quotes leave open. Skewness and kurtosis (3 if normal) are those of the log return (Bakshi, Kapadia and
+ * Madan 2003). Both are `NaN` if more than half of their moment lies beyond the quoted range. `tailShares` has the shares of the second, third
+ * and fourth moment there.
  */
-export function smileFigures(law: PriceLaw, years: number) {
+export function smileFigures(law: PriceLaw, years: number, quoted: QuotedRange) {
   const volatility = (logMoneyness: number) => Math.sqrt(law.totalVariance(logMoneyness) / years);
   const atm = volatility(0);
   const [put25, call25] = [volatility(strikeOf(law, D1[25])), volatility(strikeOf(law, -D1[25]))];
   const moments = law.logMoments();
+  const { shares, total, varianceSwap } = tailFigures(law, quoted);
+  const [lowest, highest] = varianceSwap.map((each) => Math.sqrt(each / years));
+  const isQuoted = (share: number) => share <= TAIL_SHARE_MAX;
   return {
     atm,
     put25,
@@ -27,9 +33,12 @@ export function smileFigures(law: PriceLaw, years: number) {
     call10: volatility(strikeOf(law, -D1[10])),
     skew25: put25 - call25,
     convexity25: (put25 + call25) / 2 - atm,
-    varianceSwap: Math.sqrt((-2 * moments.mean) / years),
-    skewness: moments.skewness,
-    kurtosis: moments.kurtosis,
+    varianceSwap: Math.sqrt(total / years),
+    varianceSwapLow: lowest!,
+    varianceSwapHigh: highest!,
+    tailShares: shares,
+    skewness: isQuoted(shares[1]) ? moments.skewness : Number.NaN,
+    kurtosis: isQuoted(shares[2]) ? moments.kurtosis : Number.NaN,
   };
 }
 
@@ -38,6 +47,9 @@ export function skewOf({ law, tte }: Pick<HorizonLaw, 'law' | 'tte'>): number {
   const volatility = (d1: number) => Math.sqrt(law.totalVariance(strikeOf(law, d1)) / tte);
   return volatility(D1[25]) - volatility(-D1[25]);
 }
+
+/** Above this share of a moment beyond the quotes, the figure rests more on extrapolation than on quotes. */
+const TAIL_SHARE_MAX = 0.5;
 
 /** The number of points of a smile, and the distance of the first and the last point from the forward, in standard deviations at the money. */
 const POINTS = 61;

@@ -39,9 +39,30 @@ const smileColumns = {
     'How much skew_25d can differ within the bid-ask bands, decimal per calendar year. If the absolute value of skew_25d is smaller than this, the sign of skew_25d is not certain.',
   ),
   convexity_25d: nullableColumn('Mean of put_25d_iv and call_25d_iv, less atm_iv, decimal per calendar year.'),
+  quoted_low: nullableColumn(
+    'Lowest quoted strike, dollars; at a constant maturity, as many standard deviations below the forward as that of the nearest settlement. Prices and probabilities below it are extrapolated.',
+  ),
+  quoted_high: nullableColumn('Highest quoted strike, dollars, like quoted_low. Above it, the same is extrapolated.'),
   variance_swap_iv: nullableColumn('Fair volatility of a variance swap (log contract), decimal per calendar year.'),
-  skewness: nullableColumn('Skewness of the log-return (Bakshi, Kapadia and Madan 2003).'),
-  kurtosis: nullableColumn('Kurtosis of the log-return; 3 for a normal distribution.'),
+  variance_swap_iv_low: nullableColumn(
+    'variance_swap_iv with the least prices beyond the quoted strikes that permit no arbitrage, decimal per calendar year: those on the tangent at the outermost quote.',
+  ),
+  variance_swap_iv_high: nullableColumn(
+    'variance_swap_iv with log-linear prices beyond the quoted strikes, which have the price and the slope at the outermost quote, decimal per calendar year.',
+  ),
+  tail_share_variance: nullableColumn('Share of the variance of the log-return beyond the quoted strikes, 0 to 1.'),
+  tail_share_third: nullableColumn(
+    'Share of the absolute third central moment of the log-return beyond the quoted strikes, 0 to 1.',
+  ),
+  tail_share_fourth: nullableColumn(
+    'Share of the fourth central moment of the log-return beyond the quoted strikes, 0 to 1.',
+  ),
+  skewness: nullableColumn(
+    'Skewness of the log-return (Bakshi, Kapadia and Madan 2003); null if tail_share_third is above 0.5.',
+  ),
+  kurtosis: nullableColumn(
+    'Kurtosis of the log-return; 3 for a normal distribution; null if tail_share_fourth is above 0.5.',
+  ),
 };
 
 const pointsOf = (description: string) => Type.Array(Type.Array(Type.Number()), { description });
@@ -74,6 +95,9 @@ export const surfaceAnswer = objectOf({
     series: textColumn('Roots and settlements of the series that settle at this instant, for example "SPXW PM".'),
     settles_at: momentColumn('Settlement, ISO 8601.'),
     quotes: numberColumn('Number of contracts out of the money to which the distribution is fitted.'),
+    quotes_left_out: numberColumn(
+      'Number of other quotes out of the money: later settlements contradict them, or they are too far from the forward for a distribution.',
+    ),
     outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
     fit_error: numberColumn(
       'Root mean square error of the fitted prices within three standard deviations, as a multiple of the half-width of the band.',
@@ -163,7 +187,9 @@ export const surfaceAnswer = objectOf({
       strike: pointsOf('Dollars.'),
       iv: pointsOf('Volatility, decimal per calendar year.'),
       delta: pointsOf('Forward delta of the option out of the money, which is the put below the forward.'),
-      probability_below: pointsOf('Probability of settling at or below the strike, 0 to 1.'),
+      probability_below: pointsOf(
+        'Probability of settling at or below the strike, 0 to 1; extrapolated below quoted_low and above quoted_high.',
+      ),
     },
   ),
 });

@@ -1,6 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import { type EventVariance, findEvents, termStructure } from '../../analytics/surface/event-variance.ts';
-import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../../analytics/surface/fitted-surface.ts';
+import {
+  type FittedSurface,
+  type HorizonLaw,
+  quotedRange,
+  type SurfaceSlice,
+} from '../../analytics/surface/fitted-surface.ts';
 import { type SmileFigures, smileFigures, smilePoints } from '../../analytics/surface/smile-figures.ts';
 import { ClientError } from '../../core/errors.ts';
 import { cachedBy, type ReturnOf, StepCache, type Steps } from '../../core/steps.ts';
@@ -92,6 +97,7 @@ export function* reportSurface(
       ),
       settles_at: surface.slices.map(({ settlesAt }) => new Date(settlesAt).toISOString()),
       quotes: surface.slices.map(({ quotes }) => quotes.price.length),
+      quotes_left_out: surface.slices.map(({ leftOut }) => leftOut),
       outside_band: surface.slices.map(({ fit }) => fit.outside),
       fit_error: surface.slices.map(({ fit }) => fit.error),
       ...expiries,
@@ -221,7 +227,17 @@ type RowInput = ReturnType<typeof rowInput>;
 /** Returns the inputs that `smileRows` needs for one row. `ofEvents` is the sum of the event variances up to the time of the row. */
 function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: SurfaceSlice, ofEvents: number) {
   const { atmBand: band, skewBand } = near.fit;
-  return { law, tte, years, forward, variance: atmVariance, ofEvents, band, skewBand };
+  return {
+    law,
+    tte,
+    years,
+    forward,
+    variance: atmVariance,
+    ofEvents,
+    band,
+    skewBand,
+    quoted: quotedRange(near, atmVariance),
+  };
 }
 
 /** Computes the smile columns of several price distributions. The distributions must be in order of time. */
@@ -232,7 +248,7 @@ function* smileRows(inputs: readonly RowInput[]) {
     if (rows.length > 0) yield { message: 'Reading the smiles' };
     const [variance, years] = [input.variance - before.variance, input.years - before.years];
     const forwardVolatility = variance > 0 && years > 0 ? Math.sqrt(variance / years) : null;
-    rows.push({ ...input, ...smileFigures(input.law, input.tte), forwardVolatility });
+    rows.push({ ...input, ...smileFigures(input.law, input.tte, input.quoted), forwardVolatility });
     before = input;
   }
   const known = (value: (row: (typeof rows)[number]) => number) => rows.map((row) => finiteOrNull(value(row)));
@@ -252,10 +268,22 @@ function* smileRows(inputs: readonly RowInput[]) {
     skew_25d: known(({ skew25 }) => skew25),
     skew_25d_band: known(({ atm, skewBand }) => atm * skewBand),
     convexity_25d: known(({ convexity25 }) => convexity25),
+    quoted_low: known(({ forward, quoted }) => strikeAt(forward, quoted[0])),
+    quoted_high: known(({ forward, quoted }) => strikeAt(forward, quoted[1])),
     variance_swap_iv: known(({ varianceSwap }) => varianceSwap),
+    variance_swap_iv_low: known(({ varianceSwapLow }) => varianceSwapLow),
+    variance_swap_iv_high: known(({ varianceSwapHigh }) => varianceSwapHigh),
+    tail_share_variance: known(({ tailShares }) => tailShares[0]),
+    tail_share_third: known(({ tailShares }) => tailShares[1]),
+    tail_share_fourth: known(({ tailShares }) => tailShares[2]),
     skewness: known(({ skewness }) => skewness),
     kurtosis: known(({ kurtosis }) => kurtosis),
   };
+}
+
+/** Returns the strike at a log-moneyness, dollars. */
+function strikeAt(forward: number, logMoneyness: number): number {
+  return Number((forward * Math.exp(logMoneyness)).toPrecision(STRIKE_DIGITS));
 }
 
 function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {

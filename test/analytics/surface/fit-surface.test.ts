@@ -10,9 +10,10 @@ import { runToCompletion } from '../../../src/core/steps.ts';
 import { addDays, closeOf, newYorkDate, nextTradingDay, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
+import type { Model } from '../../support/known-laws.ts';
 import { volatilityOf } from '../plain.ts';
 import { AS_OF, contract, prepared, preparedChain, quoted, range } from '../small-chains.ts';
-import { EXPIRIES, MODELS, type Model, market, RATE, SPOT } from './known-markets.ts';
+import { EXPIRIES, MODELS, market, RATE, SPOT } from './known-markets.ts';
 
 const CLOCKS: [string, VarianceClock][] = [
   ['trading time', new VarianceClock(AS_OF)],

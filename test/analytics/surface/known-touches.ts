@@ -2,16 +2,9 @@ import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.
 import { closeOf, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { inverseNormalCdf } from '../../../src/math/normal.ts';
+import { type Heston, type JumpTerms, type Model, type SsviShape, ssviVariance } from '../../support/known-laws.ts';
 import { AS_OF, contract, prepared } from '../small-chains.ts';
-import {
-  EXPIRIES,
-  type HestonTerms,
-  type MertonTerms,
-  type Model,
-  RATE,
-  type SsviShape,
-  ssviVariance,
-} from './known-markets.ts';
+import { EXPIRIES, RATE } from './known-markets.ts';
 
 /** Spot of the quoted markets, dollars. */
 export const QUOTED_SPOT = 400;
@@ -106,7 +99,7 @@ function crankNicolson(density: Float64Array, up: Float64Array, down: Float64Arr
 }
 
 /** Jump diffusion: exact, because paths between two jumps are Brownian bridges. */
-export function mertonTouches(terms: MertonTerms, paths: number): Touches {
+export function mertonTouches(terms: JumpTerms, paths: number): Touches {
   const { iv, jumpIntensity, jumpMean, jumpVol } = terms;
   const compensator = jumpIntensity * Math.expm1(jumpMean + (jumpVol * jumpVol) / 2);
   return bridgedTouches(paths, iv, RATE - compensator, (random) => ({
@@ -151,7 +144,7 @@ function bridgedTouches(paths: number, iv: number, growth: number, jumpsOf: Jump
 }
 
 /** Heston's model: the variance by the quadratic-exponential scheme (Andersen 2008), the log-price by bridges between the steps. */
-export function hestonTouches({ v0, kappa, mean, vol, rho }: HestonTerms, paths: number, steps: number): Touches {
+export function hestonTouches({ v0, kappa, mean, vol, rho }: Heston, paths: number, steps: number): Touches {
   return (years, barriers) => {
     const random = randomOf(11);
     const sum = new Float64Array(barriers.length);

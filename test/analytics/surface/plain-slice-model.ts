@@ -1,24 +1,29 @@
 import {
-  BASIS,
   COEFFICIENTS,
-  FIRST_BASIS,
+  type Edge,
+  edgesAt,
   LINEAR,
   NODE_STEP,
   NODE_Z,
   NODES,
   OVERLAP,
   ROUGHNESS,
+  straightBeyond,
 } from '../../../src/analytics/surface/log-density-basis.ts';
 import { NEAR, REACH } from '../../../src/analytics/surface/near-prices.ts';
 import type { PriceBounds, QuoteBands } from '../../../src/analytics/surface/slice-model.ts';
 import { PlainNearPrices } from './plain-near-prices.ts';
 import { lossCurvature, lossOf, lossSlope } from './plain-quote-loss.ts';
 
-/** Weights of two penalties, in squared half-widths: `SMOOTHING` for roughness, and `SHRINKAGE` for the sum of squared coefficients. */
+/** Weights of penalties, in squared half-widths: for roughness, for squared coefficients near the forward, and for tails that are too flat. */
 const SMOOTHING = 0.01;
 const SHRINKAGE = 1e-3;
+const FLATNESS = 1e3;
 /** The matrix of the penalty's quadratic form, row by row. Elements further than `PENALTY_REACH` from the diagonal are zero. */
-const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
+const PENALTY = ROUGHNESS.map((each, i) => {
+  const row = i / (COEFFICIENTS + 1);
+  return SMOOTHING * each + (Number.isInteger(row) && Math.abs(LINEAR[row]!) < 3 ? SHRINKAGE : 0);
+});
 const PENALTY_REACH = OVERLAP + 1;
 /** The search for the tilt ends if the absolute value of the logarithm of the mean is below this limit. */
 const MEAN_ERROR = 1e-13;
@@ -71,17 +76,23 @@ export class PlainSliceModel {
   private readonly change = new Float64Array(COEFFICIENTS);
   private readonly withPrice = new Float64Array(COEFFICIENTS);
   private readonly withTilt = new Float64Array(COEFFICIENTS);
+  private readonly edges: Edge[] = [];
+  private readonly firstBasis: Uint8Array;
+  private readonly basis: Float64Array;
 
   /**
    * The spline is added to `priorLog`, the log-density at the nodes up to a constant. The penalty moves the fit towards `priorLog`. By
-   * default, `priorLog` is a normal log-density.
+   * default, `priorLog` is a hyperbolic log-density.
    */
   constructor(
     quotes: QuoteBands,
-    deviation: number,
+    private readonly deviation: number,
     bounds?: PriceBounds,
-    private readonly priorLog: Float64Array = normalLog(deviation),
+    private readonly priorLog: Float64Array = hyperbolicLog(deviation),
   ) {
+    const z = [...quotes.moneyness].map((each) => Math.log(each) / deviation);
+    if (z.length > 0) this.edges = edgesAt(Math.min(...z), Math.max(...z));
+    ({ firstBasis: this.firstBasis, basis: this.basis } = straightBeyond(this.edges));
     const joined = (own: Float64Array, more: Float64Array | undefined) => {
       if (more === undefined) return own;
       const both = new Float64Array(own.length + more.length);
@@ -126,12 +137,12 @@ export class PlainSliceModel {
    * found.
    */
   evaluate(coefficients: Float64Array): number {
-    const { masses, priorLog, errors, side } = this;
+    const { masses, priorLog, errors, side, firstBasis, basis } = this;
     let top = Number.NEGATIVE_INFINITY;
     for (let node = 0; node < NODES; node++) {
-      const first = FIRST_BASIS[node]!;
+      const first = firstBasis[node]!;
       let sum = priorLog[node]!;
-      for (let i = 0; i < OVERLAP; i++) sum += BASIS[node * OVERLAP + i]! * coefficients[first + i]!;
+      for (let i = 0; i < OVERLAP; i++) sum += basis[node * OVERLAP + i]! * coefficients[first + i]!;
       masses[node] = sum;
       if (sum > top) top = sum;
     }
@@ -142,6 +153,7 @@ export class PlainSliceModel {
     for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
     let cost = 0;
     for (let i = 0; i < COEFFICIENTS; i++) cost += coefficients[i]! * penaltyPull(coefficients, i);
+    for (const edge of this.edges) cost += FLATNESS * this.flatness(edge, coefficients) ** 2;
     this.errorsOf(masses);
     for (let row = 0; row < this.count; row++) cost += lossOf(errors[row]!, side[row]!);
     return cost;
@@ -182,7 +194,7 @@ export class PlainSliceModel {
    * centers the sums, because this order is faster.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
-    const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
+    const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut, firstBasis, basis } = this;
     const n = COEFFICIENTS;
     this.sumBasis();
     const {
@@ -223,8 +235,8 @@ export class PlainSliceModel {
       if (callPut[row]! > 0) {
         value = meanBefore[NODES]! - meanBefore[to]! - K * (massBefore[NODES]! - massBefore[to]!);
         tilted = tiltedMean[NODES]! - tiltedMean[to]! - K * (tiltedMass[NODES]! - tiltedMass[to]!);
-        first = FIRST_BASIS[Math.min(from, NODES - 1)]!;
-        const local = FIRST_BASIS[Math.min(to, NODES - 1)]!;
+        first = firstBasis[Math.min(from, NODES - 1)]!;
+        const local = firstBasis[Math.min(to, NODES - 1)]!;
         for (let i = first; i < local; i++) change[i] = 0;
         for (let i = 0, at = to * OVERLAP, j = local; i < OVERLAP; i++, at++, j++)
           change[j] = basisMean[j]! - localMean[at]! - K * (basisMass[j]! - localMass[at]!);
@@ -232,8 +244,8 @@ export class PlainSliceModel {
       } else {
         value = K * massBefore[from]! - meanBefore[from]!;
         tilted = K * tiltedMass[from]! - tiltedMean[from]!;
-        last = FIRST_BASIS[Math.max(to - 1, 0)]! + OVERLAP;
-        const local = FIRST_BASIS[Math.min(from, NODES - 1)]!;
+        last = firstBasis[Math.max(to - 1, 0)]! + OVERLAP;
+        const local = firstBasis[Math.min(from, NODES - 1)]!;
         for (let i = 0; i < local; i++) change[i] = K * basisMass[i]! - basisMean[i]!;
         for (let i = 0, at = from * OVERLAP, j = local; i < OVERLAP; i++, at++, j++)
           change[j] = K * localMass[at]! - localMean[at]!;
@@ -243,8 +255,8 @@ export class PlainSliceModel {
         const part = masses[node]! * near[at]!;
         value += part;
         tilted += part * NODE_Z[node]!;
-        for (let i = 0, k = node * OVERLAP, j = FIRST_BASIS[node]!; i < OVERLAP; i++, k++, j++)
-          change[j]! += part * BASIS[k]!;
+        for (let i = 0, k = node * OVERLAP, j = firstBasis[node]!; i < OVERLAP; i++, k++, j++)
+          change[j]! += part * basis[k]!;
       }
       tilted -= value * center;
       priceSquared += weight * value * value;
@@ -279,15 +291,33 @@ export class PlainSliceModel {
           change[i]! * withTilt[j]!;
       }
     }
+    for (const edge of this.edges) {
+      const excess = this.flatness(edge, coefficients);
+      if (excess === 0) continue;
+      const slopes = Array.from(change, (tilt, i) => edge.side * ((edge.slopes[i - edge.first] ?? 0) - tilt));
+      for (let i = 0, at = 0; i < n; i++, at = i * n) {
+        const weighted = FLATNESS * slopes[i]!;
+        gradient[i]! -= weighted * excess;
+        for (let j = 0; j <= i; j++, at++) normal[at]! += weighted * slopes[j]!;
+      }
+    }
+  }
+
+  private flatness({ node, side, first, slopes }: Edge, coefficients: Float64Array): number {
+    const [low, high] = [Math.max(0, node - 1), Math.min(NODES - 1, node + 1)];
+    let slope = (this.priorLog[high]! - this.priorLog[low]!) / ((high - low) * NODE_STEP);
+    for (let i = 0; i < OVERLAP; i++) slope += slopes[i]! * coefficients[first + i]!;
+    return Math.max(0, side * slope + this.deviation);
   }
 
   /** Computes the sums of the masses times z, and of the masses times each basis function. */
   private sumBasis(): void {
-    const { masses, nodes, tiltedMass, tiltedMean, localMass, localMean, basisMass, basisMean } = this;
+    const { masses, nodes, tiltedMass, tiltedMean, localMass, localMean, basisMass, basisMean, firstBasis, basis } =
+      this;
     basisMass.fill(0);
     basisMean.fill(0);
     for (let node = 0; node < NODES; node++) {
-      const first = FIRST_BASIS[node]!;
+      const first = firstBasis[node]!;
       const mass = masses[node]!;
       const mean = mass * nodes[node]!;
       tiltedMass[node + 1] = tiltedMass[node]! + mass * NODE_Z[node]!;
@@ -295,13 +325,13 @@ export class PlainSliceModel {
       for (let i = 0, at = node * OVERLAP, j = first; i < OVERLAP; i++, at++, j++) {
         localMass[at] = basisMass[j]!;
         localMean[at] = basisMean[j]!;
-        basisMass[j]! += mass * BASIS[at]!;
-        basisMean[j]! += mean * BASIS[at]!;
+        basisMass[j]! += mass * basis[at]!;
+        basisMean[j]! += mean * basis[at]!;
       }
     }
-    const first = FIRST_BASIS[NODES - 1]!;
-    localMass.set(basisMass.subarray(first), NODES * OVERLAP);
-    localMean.set(basisMean.subarray(first), NODES * OVERLAP);
+    const first = firstBasis[NODES - 1]!;
+    localMass.set(basisMass.subarray(first, first + OVERLAP), NODES * OVERLAP);
+    localMean.set(basisMean.subarray(first, first + OVERLAP), NODES * OVERLAP);
   }
 
   /**
@@ -341,11 +371,9 @@ export class PlainSliceModel {
   }
 }
 
-/** Returns the log-density of a normal log-price at the nodes, up to a constant, for a given standard deviation. */
-function normalLog(deviation: number): Float64Array {
-  const logs = new Float64Array(NODES);
-  for (let node = 0; node < NODES; node++) logs[node] = (-NODE_Z[node]! * (NODE_Z[node]! + deviation)) / 2;
-  return logs;
+/** Returns the log-density of a hyperbolic log-price at the nodes, up to a constant. */
+function hyperbolicLog(deviation: number): Float64Array {
+  return NODE_Z.map((z) => -2 * Math.sqrt(4 + z * z) - (z * deviation) / 2);
 }
 
 /** Returns half of the derivative of the penalty with respect to coefficient `i`. */

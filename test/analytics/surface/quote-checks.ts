@@ -1,10 +1,18 @@
-import type { SurfaceSlice } from '../../../src/analytics/surface/fitted-surface.ts';
+import { quotedRange, type SurfaceSlice } from '../../../src/analytics/surface/fitted-surface.ts';
 
-/** Returns the number of a settlement's quotes within three standard deviations, and how many of them contain the fitted price. */
-export function withinBands({ law, quotes, atmVariance }: SurfaceSlice): { within: number; count: number } {
+/**
+ * Returns the number of a settlement's quotes from `from` to `to` standard deviations from the forward, and how many of them contain the
+ * fitted price.
+ */
+export function withinBands(
+  { law, quotes, atmVariance }: SurfaceSlice,
+  from = 0,
+  to = 3,
+): { within: number; count: number } {
   let [within, count] = [0, 0];
   for (const [i, moneyness] of quotes.moneyness.entries()) {
-    if (Math.abs(Math.log(moneyness)) > 3 * Math.sqrt(atmVariance)) continue;
+    const distance = Math.abs(Math.log(moneyness)) / Math.sqrt(atmVariance);
+    if (distance < from || distance > to) continue;
     count++;
     const error = Math.abs(law.price(quotes.callPut[i]!, moneyness) - quotes.price[i]!);
     if (error <= 1.0001 * quotes.halfWidth[i]!) within++;
@@ -60,4 +68,25 @@ export function sumCounts<Name extends string>(counts: readonly Record<Name, num
   const sum = { ...counts[0]! };
   for (const each of counts.slice(1)) for (const name of Object.keys(sum) as Name[]) sum[name] += each[name];
   return sum;
+}
+
+/** The distance between points where a density is looked at, and the share by which it may rise from one to the next, by rounding. */
+const HUMP_STEP = 0.05;
+const HUMP_SHARE = 1e-3;
+
+/** Returns the log-moneyness, in standard deviations, of points beyond the outermost quotes where the density of the log-price rises again. */
+export function humps(slice: SurfaceSlice): number[] {
+  const deviation = Math.sqrt(slice.atmVariance);
+  const density = (z: number) => slice.law.density(Math.exp(z * deviation)) * Math.exp(z * deviation);
+  return quotedRange(slice).flatMap((edge, i) => {
+    const side = i === 0 ? -1 : 1;
+    const found: number[] = [];
+    let before = density(edge / deviation);
+    for (let z = edge / deviation; before > 1e-200; z += side * HUMP_STEP) {
+      const own = density(z);
+      if (own > before * (1 + HUMP_SHARE)) found.push(z);
+      before = own;
+    }
+    return found;
+  });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { atmVolatility } from '../../../src/analytics/chain/smile-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import { quotedRange } from '../../../src/analytics/surface/fitted-surface.ts';
 import { seriesSkew, seriesVolatility } from '../../../src/analytics/surface/series-volatility.ts';
 import { smileFigures } from '../../../src/analytics/surface/smile-figures.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
@@ -22,7 +23,7 @@ function volatilityOf(rows: readonly ContractRow[], options: Parameters<typeof p
 test('a series with a law has its figures, and the price of the straddle by the law', () => {
   const { iv, expectedMove, straddle, skew, refused, series, surface } = volatilityOf([]);
   const { law, tte } = surface.slices[0]!;
-  const { atm, skew25 } = smileFigures(law, tte);
+  const { atm, skew25 } = smileFigures(law, tte, quotedRange(surface.slices[0]!));
   expect([iv, skew, refused]).toEqual([expect.closeTo(atm, 12), expect.closeTo(skew25, 12), null]);
   expect(Math.abs(iv! - atmVolatility(series))).toBeGreaterThan(1e-4);
   expect(expectedMove).toBeCloseTo(series.forward * atm * Math.sqrt(tte), 9);

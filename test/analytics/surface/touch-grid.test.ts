@@ -7,20 +7,18 @@ import { jumpTouch, pathTouches, touchRange } from '../../../src/analytics/surfa
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
 import { passage } from '../../../src/math/first-passage.ts';
-import { IS_FULL } from '../../support/size.ts';
-import { AS_OF } from '../small-chains.ts';
 import {
-  type HestonTerms,
-  hestonModel,
-  type MertonTerms,
-  MODELS,
+  type Heston,
+  heston,
+  type JumpTerms,
   type Model,
-  market,
-  mertonModel,
+  mertonMarket,
   type SsviShape,
   ssvi,
-  withEvent,
-} from './known-markets.ts';
+} from '../../support/known-laws.ts';
+import { IS_FULL } from '../../support/size.ts';
+import { AS_OF } from '../small-chains.ts';
+import { MODELS, market, withEvent } from './known-markets.ts';
 import {
   BARRIERS,
   eventTouches,
@@ -46,12 +44,12 @@ const SSVI: Record<string, SsviShape> = {
   steep: [(years) => 0.03 * years, -0.75, 1.2, 0.4],
   inverted: [(years) => 0.03 * years + 0.008 * (1 - Math.exp(-5 * years)), -0.4, 0.8, 0.5],
 };
-const HESTON: Record<string, HestonTerms> = {
+const HESTON: Record<string, Heston> = {
   slow: { v0: 0.04, kappa: 1.8, mean: 0.05, vol: 0.5, rho: -0.65 },
   fast: { v0: 0.05, kappa: 3, mean: 0.06, vol: 0.8, rho: -0.7 },
   symmetric: { v0: 0.06, kappa: 1.5, mean: 0.06, vol: 0.8, rho: 0 },
 };
-const MERTON: Record<string, MertonTerms> = {
+const MERTON: Record<string, JumpTerms> = {
   falls: { iv: 0.16, jumpIntensity: 1.2, jumpMean: -0.07, jumpVol: 0.06 },
   rare: { iv: 0.18, jumpIntensity: 0.3, jumpMean: -0.2, jumpVol: 0.1 },
   often: { iv: 0.12, jumpIntensity: 5, jumpMean: -0.03, jumpVol: 0.05 },
@@ -63,12 +61,12 @@ const ssviMarkets = (days: readonly number[]) =>
   some(SSVI).map((shape) => ({ model: ssvi(...shape), touches: ssviTouches(shape), days }));
 const hestonMarkets = (days: readonly number[]) =>
   some(HESTON).map((terms) => ({
-    model: hestonModel(terms),
+    model: heston(terms),
     touches: hestonTouches(terms, 4_000 * SIZE, 40 * SIZE),
     days,
   }));
 const mertonMarkets = (days: readonly number[]) =>
-  some(MERTON).map((terms) => ({ model: mertonModel(terms), touches: mertonTouches(terms, 20_000 * SIZE), days }));
+  some(MERTON).map((terms) => ({ model: mertonMarket(terms), touches: mertonTouches(terms, 20_000 * SIZE), days }));
 
 describe('touching a strike, against markets whose truth is known', () => {
   test('local volatility: within 0.02', () => {
@@ -138,7 +136,7 @@ test.each([0.004, 0.2, 4])(
 );
 
 test('probabilities fall with the distance of the strike, and rise with the horizon', () => {
-  const surface = surfaceOf({ model: hestonModel(HESTON.fast!), touches: () => [], days: [] });
+  const surface = surfaceOf({ model: heston(HESTON.fast!), touches: () => [], days: [] });
   const grid = runToCompletion(touchGridOf(surface));
   for (const path of ['local', 'random'] as const) {
     for (const side of [1, -1]) {
