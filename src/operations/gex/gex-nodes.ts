@@ -264,9 +264,13 @@ function wallNotes({ call, put, callUnsided, putUnsided }: Walls): string[] {
 
 /** Returns a note if calls have gamma and puts have none, or the other way round: one of the walls is then a strike without meaning. */
 function emptySideNotes({ callPut, gamma, position }: PreparedChain): string[] {
-  const [calls, puts] = [1, -1].map((side) => gamma.some((each, i) => callPut[i] === side && each * position[i]! !== 0));
+  const [calls, puts] = [1, -1].map((side) =>
+    gamma.some((each, i) => callPut[i] === side && each * position[i]! !== 0),
+  );
   if (calls === puts) return [];
-  return [`No ${calls ? 'put' : 'call'} has gamma: the ${calls ? 'put' : 'call'} wall is only the strike nearest spot.`];
+  return [
+    `No ${calls ? 'put' : 'call'} has gamma: the ${calls ? 'put' : 'call'} wall is only the strike nearest spot.`,
+  ];
 }
 
 /** Returns a note if contracts expire on the snapshot's day, for an answer that lacks their levels. */

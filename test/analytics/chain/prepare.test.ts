@@ -295,6 +295,8 @@ describe('a chain has no levels', () => {
   });
 
   test('with the volatilities of a feed that gives none, by name of the option', () => {
-    expect(() => requireWeights(prepared(rows, { iv: 'own' }))).toThrow(/no volatility of the feed, which iv=own needs/);
+    expect(() => requireWeights(prepared(rows, { iv: 'own' }))).toThrow(
+      /no volatility of the feed, which iv=own needs/,
+    );
   });
 });

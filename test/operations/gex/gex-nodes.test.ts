@@ -90,7 +90,11 @@ describe('what the chain lacks is named', () => {
     ['neither side', both, []],
     ['puts', ofSide(1), ['No put has gamma: the put wall is only the strike nearest spot.']],
     ['calls', ofSide(-1), ['No call has gamma: the call wall is only the strike nearest spot.']],
-    ['quotes of the day', [...both, ...unquoted], [`No contract that expires on ${TODAY} has gamma: zero_dte is null.`]],
+    [
+      'quotes of the day',
+      [...both, ...unquoted],
+      [`No contract that expires on ${TODAY} has gamma: zero_dte is null.`],
+    ],
     ['a few quotes of the day', [...both, ...unquoted.slice(4), ...today.slice(0, 4)], []],
   ])('%s', (_what, rows, expected) => {
     const { provenance, zero_dte } = callExtended(
