@@ -39,7 +39,9 @@ const smileColumns = {
     'How much skew_25d can differ within the bid-ask bands, decimal per calendar year. If the absolute value of skew_25d is smaller than this, the sign of skew_25d is not certain.',
   ),
   convexity_25d: nullableColumn('Mean of put_25d_iv and call_25d_iv, less atm_iv, decimal per calendar year.'),
-  variance_swap_iv: nullableColumn('Volatility of the log contract, decimal per calendar year: the fair volatility of a variance swap if the price does not jump.'),
+  variance_swap_iv: nullableColumn(
+    'Volatility of the log contract, decimal per calendar year: the fair volatility of a variance swap if the price does not jump.',
+  ),
   skewness: nullableColumn('Skewness of the log-return (Bakshi, Kapadia and Madan 2003).'),
   kurtosis: nullableColumn('Kurtosis of the log-return; 3 for a normal distribution.'),
 };
