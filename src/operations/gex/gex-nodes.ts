@@ -156,8 +156,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
 export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: LevelSet): string[] {
   return [
     ...gammaNotes(prepared, flip),
-    ...wallNotes(walls),
-    ...emptySideNotes(prepared),
+    ...wallNotes(prepared, walls),
     ...wallSignNotes(prepared, walls),
     ...regimeNotes(exposures),
     ...flowSignNotes(prepared),
@@ -247,8 +246,8 @@ export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
 }
 
 /** Returns caveats about the walls, because the figures of the default answer do not show such cases. */
-function wallNotes({ call, put, callUnsided, putUnsided }: Walls): string[] {
-  const notes: string[] = [];
+export function wallNotes(prepared: PreparedChain, { call, put, callUnsided, putUnsided }: Walls): string[] {
+  const notes = emptySideNotes(prepared);
   if (call.sided && callUnsided !== call.strike)
     notes.push(
       `The strike with most call gamma is below spot, at ${callUnsided}. It is not the call wall, because the call wall is at or above spot.`,
