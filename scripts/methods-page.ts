@@ -9,7 +9,18 @@ import type { MarkdownBlock, MathNode } from '../web/markdown/markdown-page.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 
 const ROOT = join(import.meta.dir, '..');
-const NAMES = ['chain', 'kernels', 'levels', 'flow', 'surface', 'probabilities', 'history', 'sources', 'recorded'];
+const NAMES = [
+  'chain',
+  'kernels',
+  'levels',
+  'flow',
+  'surface',
+  'probabilities',
+  'history',
+  'constants',
+  'sources',
+  'recorded',
+];
 
 /** The pages, as paths from the root of the repository. */
 export const METHODS_FILES: readonly string[] = NAMES.map((name) => `docs/methods/${name}.md`);

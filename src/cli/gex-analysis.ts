@@ -15,6 +15,7 @@ import { type Chain, hasOpenInterest, onlyExpiryOf } from '../market/chain.ts';
 import type { ChainRemarks } from '../market/feed.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
+import { wallNotes } from '../operations/gex/gex-nodes.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
 import { horizonsOf, type WallOdds } from '../operations/gex/level-horizons.ts';
 import { byPositions } from '../operations/gex/level-variants.ts';
@@ -68,8 +69,9 @@ export function analyseGex(
   const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : withAssumedSign(conventional, sign);
   const premium = directionalPremium(large);
   const onlyExpiry = onlyExpiryOf(chain);
+  const levels = runToCompletion(gexLevels(prepared, premium));
   const report = {
-    ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium)), runToCompletion(fitSurface(prepared))),
+    ...reportGex(prepared, levels, runToCompletion(fitSurface(prepared))),
     ...runToCompletion(signFiguresOf(prepared, positions)),
     horizons: runToCompletion(horizonsOf({ chain, prepared, large })),
     by_flow: positions ? runToCompletion(byPositions(conventional, positions)) : null,
@@ -77,7 +79,7 @@ export function analyseGex(
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
     options: { ...reported, sign },
-    notes: [...(onlyExpiry === undefined ? [] : [onlyExpiry]), ...notes],
+    notes: [...(onlyExpiry === undefined ? [] : [onlyExpiry]), ...wallNotes(prepared, levels.walls), ...notes],
   };
   return { prepared, report, interest: interestGiven(chain, remarks) };
 }
@@ -184,24 +186,18 @@ export function gexTable({ report, interest }: Pick<GexAnalysis, 'report' | 'int
       `${HORIZON_NAMES[horizon]}: ${shown.series} series, ${shown.gross_share_pct.toFixed(1)} % of gross gamma`,
     ],
     ['spot', price(report.spot_price)],
-    ['call wall', price(report.call_wall)],
+    ...wallRows('call wall', shown.call, price),
     [
       'gamma flip',
-      `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (not resolved: nearest to zero net GEX, or outside the quoted strikes)'}`,
+      `${price(shown.gex_flip)}${shown.flip_resolved ? '' : '  (not resolved: nearest to zero net GEX, or outside the quoted strikes)'}`,
     ],
-    ['put wall', price(report.put_wall)],
-    ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
-    ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],
-    ['sign margin', `${report.sign_margin_pct.toFixed(1)} % of gross gamma`],
-    ['sign odds', `${(100 * report.regime_probability).toFixed(0)} % that the sign is right`],
-    ...zoneRows(report, price),
-    ['gross GEX', `${price(report.gross_gex_mil)} million per 1 %`],
-    ...wallRows('call wall', shown.call, price),
-    ['gamma flip', `${price(shown.gex_flip)}${shown.flip_resolved ? '' : '  (unresolved: nearest to zero net GEX)'}`],
+    // The zone and the band are those of all analysed expiries.
+    ...(horizon === 'all' ? zoneRows(report, price) : []),
     ...wallRows('put wall', shown.put, price),
     ['max pain', `${price(shown.max_pain)}  (${shown.expiry}${chosenBy})`],
     ['net GEX', `${price(shown.net_gex_mil)} million per 1 %  (${shown.regime.replace('_', ' ')})`],
     ['sign margin', `${shown.sign_margin_pct.toFixed(1)} % of gross gamma`],
+    ['sign odds', `${(100 * shown.regime_probability).toFixed(0)} % that the sign is right`],
     ['gross GEX', `${price(shown.gross_gex_mil)} million per 1 %`],
     ...others,
     ...flowRows(report, price),

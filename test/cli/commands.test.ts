@@ -74,6 +74,8 @@ describe('gex FILE', () => {
     const { regime, sign_margin_pct } = JSON.parse((await zomma('gex', chain, '--json')).stdout);
     expect(stdout).toMatch(new RegExp(`net GEX .*\\(${regime.replace('_', ' ')}\\)\n`));
     expect(stdout).toContain(`\n  sign margin ${sign_margin_pct.toFixed(1)} % of gross gamma\n`);
+    const names = stdout.split('\n').map((line) => line.slice(0, 13).trim());
+    expect(names.filter((name, i) => name !== '' && name !== 'note' && names.indexOf(name) < i)).toEqual([]);
   });
 
   const tables: [flags: string[], header: string, rows: number][] = [

@@ -78,7 +78,7 @@ export const DEFAULT_OPTIONS: AnalysisOptions = {
 /** The ratios that `sticky_strike` and `sticky_moneyness` mean, and the largest ratio. */
 const STICKY = { sticky_strike: 1, sticky_moneyness: 0 } as const;
 export const SSR_MAX = 2.5;
-/** The ratio that `ssr` means without a number: of index options from a month to a few years (Bergomi 2009), and sticky strike of a stock. */
+/** The ratio that `ssr` means without a number: of index options from a month to a few years (Bergomi 2016), and sticky strike of a stock. */
 const SSR_OF_INDEX = 1.5;
 
 /** Returns the ratio that `ssr` means for an underlying. */

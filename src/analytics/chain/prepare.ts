@@ -71,7 +71,7 @@ export function requireWeights(weighed: Weighed): void {
 }
 
 /** Returns why a chain has no levels with its options, or `undefined` if it has open interest, or volumes that give levels. */
-export function whyWithoutLevels({ chain, options: { weight }, sign, counts, gamma }: Weighed): string | undefined {
+export function whyWithoutLevels({ chain, options: { weight, iv }, sign, counts, gamma }: Weighed): string | undefined {
   if (hasOpenInterest(chain)) {
     const side = weight === 'open_interest' ? sideWithoutInterest(chain) : undefined;
     if (side) return `has no open interest of ${side}, so it has no walls and no flip`;
@@ -81,6 +81,7 @@ export function whyWithoutLevels({ chain, options: { weight }, sign, counts, gam
   else if (sign === 'flow') return "has no open interest, which customers' positions by prints need";
   const isUnsolved = counts && counts.used >= UNSOLVED_MIN && counts.left_out.no_volatility === counts.used;
   if (!isUnsolved || gamma?.some((each) => each > 0)) return undefined;
+  if (iv === 'own') return 'has no volatility of the feed, which iv=own needs, so it has no walls and no flip';
   const quoted = chain.bid.reduce((sum, bid, row) => sum + Number(bid > 0 && chain.ask[row]! >= bid), 0);
   return `has no volatility, so it has no walls and no flip: only ${quoted} of ${chain.count} contracts have a usable bid and ask`;
 }

@@ -9,6 +9,7 @@ import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
+import { newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import { answerSchema, type Context, defineOperation, ORIGIN, type Provenance } from '../engine/operation.ts';
@@ -96,7 +97,7 @@ export const getLiveGexNodes = defineOperation({
     ),
     zero_dte: nullable(
       zeroDteVariant,
-      "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
+      "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, none is selected, or none has gamma.",
     ),
     hedging,
     ...signFields,
@@ -145,6 +146,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
       ...monthNotes(comparedLevels(levels), month && comparedLevels(month)),
       ...levelNotes(prepared, levels),
       ...(withVariants ? charmNotes(prepared) : []),
+      ...(variants?.zero_dte === null ? todayNotes(prepared) : []),
       ...(byFlow ? thinFlowNotes('by_flow', byFlow.signed_share_pct) : []),
     ]),
   };
@@ -154,7 +156,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
 export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: LevelSet): string[] {
   return [
     ...gammaNotes(prepared, flip),
-    ...wallNotes(walls),
+    ...wallNotes(prepared, walls),
     ...wallSignNotes(prepared, walls),
     ...regimeNotes(exposures),
     ...flowSignNotes(prepared),
@@ -244,8 +246,8 @@ export function recordedGexNodes(levels: LevelEvent): LevelsEvent {
 }
 
 /** Returns caveats about the walls, because the figures of the default answer do not show such cases. */
-function wallNotes({ call, put, callUnsided, putUnsided }: Walls): string[] {
-  const notes: string[] = [];
+export function wallNotes(prepared: PreparedChain, { call, put, callUnsided, putUnsided }: Walls): string[] {
+  const notes = emptySideNotes(prepared);
   if (call.sided && callUnsided !== call.strike)
     notes.push(
       `The strike with most call gamma is below spot, at ${callUnsided}. It is not the call wall, because the call wall is at or above spot.`,
@@ -257,6 +259,24 @@ function wallNotes({ call, put, callUnsided, putUnsided }: Walls): string[] {
   if (!call.sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
   if (!put.sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
   return notes;
+}
+
+/** Returns a note if calls have gamma and puts have none, or the other way round: one of the walls is then a strike without meaning. */
+function emptySideNotes({ callPut, gamma, position }: PreparedChain): string[] {
+  const [calls, puts] = [1, -1].map((side) =>
+    gamma.some((each, i) => callPut[i] === side && each * position[i]! !== 0),
+  );
+  if (calls === puts) return [];
+  return [
+    `No ${calls ? 'put' : 'call'} has gamma: the ${calls ? 'put' : 'call'} wall is only the strike nearest spot.`,
+  ];
+}
+
+/** Returns a note if contracts expire on the snapshot's day, for an answer that lacks their levels. */
+function todayNotes({ chain, series }: PreparedChain): string[] {
+  const today = newYorkDate(chain.asOf);
+  if (!series.some((each) => each.series.expiry === today)) return [];
+  return [`No contract that expires on ${today} has gamma: zero_dte is null.`];
 }
 
 /** Returns a note for each wall whose net gamma has the sign of the other wall. Such a call wall is no resistance. */

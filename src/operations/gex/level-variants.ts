@@ -77,7 +77,10 @@ export const zeroDteVariant = namedObject(
   },
 );
 
-/** Computes the levels of the contracts that expire on the snapshot's day, with its dealer sign. Returns null if none is live. */
+/**
+ * Computes the levels of the contracts that expire on the snapshot's day, with its dealer sign. Returns null if none is live or none has gamma,
+ * because walls and flip would be invented.
+ */
 export function* zeroDte(prepared: PreparedChain, surface: FittedSurface, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;
   const today = newYorkDate(chain.asOf);
@@ -86,7 +89,9 @@ export function* zeroDte(prepared: PreparedChain, surface: FittedSurface, grossG
   const last = ofToday.at(-1);
   if (!last) return null;
   const only = { ...options, expiries: { kind: '0dte' } } as const;
-  const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareChain(chain, only), context));
+  const ready = yield* prepareChain(chain, only);
+  if (!ready.gamma.some((each) => each > 0)) return null;
+  const levels = yield* levelsOfPrepared(yield* withSign(sign, ready, context));
   const volumeLevels = yield* levelsOfPrepared(yield* prepareChain(chain, { ...only, weight: 'volume' }));
   const { iv, expectedMove, straddle } = seriesVolatility(surface, prepared, last);
   const sum = (column: Float64Array) =>

@@ -201,7 +201,7 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
     {
       hint:
         first === undefined
-          ? 'Retry shortly: they are being computed.'
+          ? 'Retry shortly: they are being computed, unless get_live_gex_nodes says that the chain gives none.'
           : `The oldest stored day ends at ${iso(first)}.`,
     },
   );

@@ -184,6 +184,7 @@ export const calculateMertonProbability = defineOperation({
     const model = jumpDiffusionLaw(jumpDiffusion);
     const variance = law.totalVariance(Math.log(moneyness));
     const error = (of: PriceLaw) => (slice ? volatilityError(of, quotes, deviation, tte) : null);
+    const fitError = error(law);
     const verticals = slice?.settlesAt === endsAt ? verticalBounds(quotes, moneyness) : undefined;
     return {
       result: {
@@ -219,7 +220,7 @@ export const calculateMertonProbability = defineOperation({
         jump_mean: jumpDiffusion.mean,
         jump_vol: jumpDiffusion.width,
         jump_fit_error: error(model),
-        fit_error: error(law),
+        fit_error: fitError,
         quotes: quotes.price.length,
         rate,
         dividend: rate - Math.log(horizon.forward / chain.spot) / tte,
@@ -227,6 +228,8 @@ export const calculateMertonProbability = defineOperation({
       provenance: provenanceOf(chain, context, [
         ...horizonNotes(chain, endsAt, context),
         ...caveats(chain, surface, reading, spot, moneyness),
+        // Without jumps, the law is the lognormal, which is not fitted to the quotes.
+        ...(jumpDiffusion.jumps > 0 ? fitNotes(fitError) : []),
       ]),
     };
   },
@@ -268,6 +271,17 @@ function horizonNotes({ asOf }: Chain, endsAt: number, context: Context): string
   if (isToday) return [];
   const past = hasPassed(endsAt, context) ? ', which is over' : '';
   return [`Days count from the day of the quotes, ${day}: the horizon ends at ${end}${past}.`];
+}
+
+/** The answer has a note if the fit error is larger, vol points. */
+const FIT_ERROR_NOTED = 2;
+
+/** Returns a note if the law is far from the quotes. */
+function fitNotes(error: number | null): string[] {
+  if (error === null || error <= FIT_ERROR_NOTED) return [];
+  return [
+    `The law is ${error.toPrecision(2)} vol points from the mids (root mean square): the quotes are wide or contradict each other.`,
+  ];
 }
 
 /** Returns notes on inputs for which the answer is not reliable. */

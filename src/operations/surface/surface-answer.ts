@@ -43,7 +43,9 @@ const smileColumns = {
     'Lowest quoted strike, dollars; at a constant maturity, as many standard deviations below the forward as that of the nearest settlement. Prices and probabilities below it are extrapolated.',
   ),
   quoted_high: nullableColumn('Highest quoted strike, dollars, like quoted_low. Above it, the same is extrapolated.'),
-  variance_swap_iv: nullableColumn('Fair volatility of a variance swap (log contract), decimal per calendar year.'),
+  variance_swap_iv: nullableColumn(
+    'Volatility of the log contract, decimal per calendar year: the fair volatility of a variance swap if the price does not jump.',
+  ),
   variance_swap_iv_low: nullableColumn(
     'variance_swap_iv with the least prices beyond the quoted strikes that permit no arbitrage, decimal per calendar year: those on the tangent at the outermost quote.',
   ),

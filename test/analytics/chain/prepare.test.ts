@@ -293,4 +293,10 @@ describe('a chain has no levels', () => {
     if (message.source.includes('volatility')) expect(byVolume).toThrow(message);
     else byVolume();
   });
+
+  test('with the volatilities of a feed that gives none, by name of the option', () => {
+    expect(() => requireWeights(prepared(rows, { iv: 'own' }))).toThrow(
+      /no volatility of the feed, which iv=own needs/,
+    );
+  });
 });

@@ -128,12 +128,25 @@ describe('shares over the next day', () => {
     }
   });
 
-  test('more than two days before settlement, the change is to the digit that of the closed form', () => {
-    const node = nodeOf(contract({ strike: 101, iv: 0.3, openInterest: 50 }), { iv: 'own', dividend: 0.02 });
-    // Computed before contracts in their last two days had a drift.
-    expect(node.deltaFlux).toBe(19.48372118011993);
-    expect(node.driftShares).toBe(19.48372118011993);
-  });
+  // Computed before contracts in their last two days had a drift.
+  const dividend = { ticker: 'ACME', exDate: '2026-01-08', amount: 0.5, status: 'declared', simulated: false };
+  const cashDividends = [{ ...dividend, knownFrom: 0 }];
+  const settlesAt = Date.parse('2026-01-16T21:00:00Z');
+  test.each([
+    ['a call, with a yield', { strike: 101 }, { dividend: 0.02 }, AS_OF, 19.48372118011993],
+    ['a put, with a yield', { strike: 101, callPut: -1 }, { dividend: 0.02 }, AS_OF, -19.584429407314417],
+    ['a call, with a dividend', { strike: 80 }, { cashDividends }, AS_OF, 0.8117454608985719],
+    ['a put, with a dividend', { strike: 99, callPut: -1, iv: 0.4 }, { cashDividends }, AS_OF, 12.586508305452993],
+    ['two days', { strike: 100 }, {}, settlesAt - 2 * DAY_MS, -1.6667380707768853],
+    ['a moment more', { strike: 100.5, callPut: -1 }, {}, settlesAt - 2 * DAY_MS - 1, -178.25252756222488],
+  ])(
+    'two days before settlement or more, the change is to the digit that of before: %s',
+    (_what, row, options, asOf, expected) => {
+      const node = nodeOf(contract({ iv: 0.3, openInterest: 50, ...row }), { iv: 'own', ...options }, { asOf });
+      expect(node.deltaFlux).toBe(expected);
+      expect(node.driftShares).toBe(expected);
+    },
+  );
 });
 
 /** Standard normal numbers: one at random in each of `count` parts of equal probability. */

@@ -80,6 +80,33 @@ describe('a wall whose net gamma has the other sign has a note', () => {
   });
 });
 
+describe('what the chain lacks is named', () => {
+  const strikes = range(90, 110);
+  const both = quoted({ strikes, rest: { openInterest: 10 } });
+  const today = quoted({ strikes, expiry: TODAY, rest: { openInterest: 10 } });
+  const unquoted = today.map((row) => ({ ...row, bid: 0 }));
+  const ofSide = (side: number) => both.filter(({ callPut }) => callPut === side);
+  test.each([
+    ['neither side', both, []],
+    ['puts', ofSide(1), ['No put has gamma: the put wall is only the strike nearest spot.']],
+    ['calls', ofSide(-1), ['No call has gamma: the call wall is only the strike nearest spot.']],
+    [
+      'quotes of the day',
+      [...both, ...unquoted],
+      [`No contract that expires on ${TODAY} has gamma: zero_dte is null.`],
+    ],
+    ['a few quotes of the day', [...both, ...unquoted.slice(4), ...today.slice(0, 4)], []],
+  ])('%s', (_what, rows, expected) => {
+    const { provenance, zero_dte } = callExtended(
+      getLiveGexNodes,
+      { ticker: 'ACME' },
+      smallMarket({ chains: [chainOf(rows)] }).context,
+    ) as { provenance: { notes: string[] }; zero_dte: object | null };
+    expect(provenance.notes.filter((each) => /^No .* has gamma: /.test(each))).toEqual(expected);
+    expect(zero_dte !== null).toBe(rows.some((row) => row.expiry === TODAY && row.bid > 0));
+  });
+});
+
 test('the tool names the date whale_expiry and omits net GEX', () => {
   const answer = call(getLiveGexNodes, { ticker: 'acme' }, market());
   expect(answer).toEqual({ ...COMMON, whale_expiry: LATER });

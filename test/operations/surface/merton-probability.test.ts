@@ -286,6 +286,27 @@ describe('notes', () => {
     expect(notes).toHaveLength(expected.length);
     for (const [i, pattern] of expected.entries()) expect(notes[i]).toMatch(pattern);
   });
+
+  test.each([
+    ['of one price at every strike', { bid: 1, ask: 1.02 }, 0.5, true],
+    ['wider than the price', { ask: 30 }, 0.5, true],
+    ['of one price, for the lognormal', { bid: 1, ask: 1.02 }, 1, false],
+    ['of one volatility', {}, 0.5, false],
+  ])('quotes %s', (_what, quote, stag_prob, isNoted) => {
+    const rows = quoted({ strikes: STRIKES }).map((row) => ({ ...row, ...quote }));
+    const where = smallMarket({ chains: [chainOf(rows)] }).context;
+    const { provenance, fit_error } = extended({ days_to_expiry: 11, stag_prob }, where) as unknown as {
+      provenance: { notes: string[] };
+      fit_error: number;
+    };
+    if (stag_prob < 1) expect(fit_error > 2).toBe(isNoted);
+    const noted = isNoted
+      ? [
+          `The law is ${fit_error.toPrecision(2)} vol points from the mids (root mean square): the quotes are wide or contradict each other.`,
+        ]
+      : [];
+    expect(provenance.notes.filter((each) => each.startsWith('The law is'))).toEqual(noted);
+  });
 });
 
 describe('days to expiry', () => {
