@@ -1,9 +1,9 @@
 import { YEAR_MS } from '../../market/calendar.ts';
 import type { VarianceClock } from '../../market/variance-clock.ts';
 import type { PreparedSeries } from '../chain/prepared-chain.ts';
+import { extentOf } from './extent-of.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { BandSource, QuotedAtm, RefusalReason } from './quote-bands.ts';
-import { rangeOf } from './range-of.ts';
 import { lawOfPower, mixtureAt, type Rung } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
 import type { QuotedRange } from './tail-figures.ts';
@@ -53,7 +53,7 @@ export type RefusedSeries = Readonly<{ series: PreparedSeries; reason: RefusalRe
  */
 export function quotedRange({ quotes, atmVariance }: SurfaceSlice, variance = atmVariance): QuotedRange {
   const scale = Math.sqrt(variance / atmVariance);
-  const [low, high] = rangeOf(quotes.moneyness);
+  const [low, high] = extentOf(quotes.moneyness);
   return [scale * Math.log(low), scale * Math.log(high)];
 }
 

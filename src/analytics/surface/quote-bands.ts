@@ -6,7 +6,7 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
 import { atmBand } from '../chain/volatility-band.ts';
-import { rangeOf } from './range-of.ts';
+import { extentOf } from './extent-of.ts';
 import type { PriceBounds, QuoteBands } from './slice-model.ts';
 
 /** The least number of usable strikes in a series of the surface. Each side of the forward needs at least `SIDE_STRIKES_MIN` strikes. */
@@ -130,7 +130,7 @@ export function askBounds(prepared: PreparedChain, series: PreparedSeries, { mon
   const { chain, strike, row, callPut } = prepared;
   const { start, end, forward, rate, tte } = series;
   const unit = forward * Math.exp(-rate * tte);
-  const [low, high] = rangeOf(moneyness);
+  const [low, high] = extentOf(moneyness);
   const bounds: number[] = [];
   const addOutwards = (side: number, from: number) => {
     let least = Number.POSITIVE_INFINITY;

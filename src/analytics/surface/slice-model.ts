@@ -2,6 +2,7 @@ import { SliceColumn } from '../../../assembly/columns.ts';
 import { recordOf } from '../../core/record-of.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, keepArena, kernels } from '../../math/kernels.ts';
 import type { Reach } from './calendar-order.ts';
+import { extentOf } from './extent-of.ts';
 import {
   COEFFICIENTS,
   type Edge,
@@ -17,7 +18,6 @@ import {
   straightBeyond,
 } from './log-density-basis.ts';
 import { DENSITY, HALF, NEAR, NearPrices, REACH } from './near-prices.ts';
-import { rangeOf } from './range-of.ts';
 
 /** Quotes of one settlement's out-of-the-money options, as columns of equal length. Prices are undiscounted multiples of the forward. */
 export interface QuoteBands {
@@ -137,7 +137,7 @@ export class SliceModel {
     this.nodes = isKnown ? known.nodes : this.roots.map((root) => root * root);
     this.priorLog = priorLog ?? hyperbolicLog(deviation);
     const side = new Float64Array(quotes.price.length);
-    const [low, high] = rangeOf(quotes.moneyness).map((each) => Math.log(each) / deviation) as [number, number];
+    const [low, high] = extentOf(quotes.moneyness).map((each) => Math.log(each) / deviation) as [number, number];
     const isEmpty = quotes.price.length === 0;
     this.reach = isEmpty ? [0, NODES - 1] : nodesWithin(low, high);
     this.edges = isKnown ? known.edges : isEmpty ? [] : edgesAt(low, high);

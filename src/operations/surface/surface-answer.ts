@@ -98,7 +98,7 @@ export const surfaceAnswer = objectOf({
     settles_at: momentColumn('Settlement, ISO 8601.'),
     quotes: numberColumn('Number of contracts out of the money to which the distribution is fitted.'),
     quotes_left_out: numberColumn(
-      'Number of other quotes out of the money: later settlements contradict them, or they are too far from the forward for a distribution.',
+      'Number of other contracts out of the money with a quote. Later settlements contradict the quote, or the strike is too far from the forward for a distribution.',
     ),
     outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
     fit_error: numberColumn(
