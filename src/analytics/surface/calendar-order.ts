@@ -65,7 +65,7 @@ export function otmPrices({ nodes, masses }: Masses, strikes: Float64Array): Flo
 }
 
 /** A mass rises outwards if it exceeds the mass nearer the forward by more than this share. */
-const RISE = 1e-5;
+const RISE = 1e-4;
 const SWEEPS_MAX = 60;
 /** Mass may also move to this number of nodes (1.5 standard deviations) inside the outermost quotes. */
 const BLEND = 10;

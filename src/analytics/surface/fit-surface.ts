@@ -13,13 +13,12 @@ import {
   askBounds,
   type BandSource,
   bandSource,
-  joinBands,
   joinColumns,
   quoteBands,
   quotedAtm,
   usableBands,
 } from './quote-bands.ts';
-import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
+import { lawOf, type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
 /** Maximum of contracts that a step reads, and of quotes that a step fits. A settlement with more quotes gets its own step. */
@@ -67,7 +66,7 @@ type Member = Readonly<{ series: PreparedSeries; quotes: QuoteBands; asks: Price
 
 function joinSeries(settlesAt: number, members: readonly Member[]): Settlement {
   const main = members.toSorted((a, b) => b.quotes.price.length - a.quotes.price.length)[0]!.series;
-  const quotes = joinBands(members.map((member) => member.quotes));
+  const quotes = joinColumns(members.map((member) => member.quotes));
   const asks = joinColumns(members.map((member) => member.asks));
   const series = members.map((member) => member.series);
   return { settlesAt, series, main, quotes, asks, deviation: atmVolatility(main) * Math.sqrt(main.tte) };
@@ -214,7 +213,7 @@ function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): Pr
     const callPut = strikes.map((strike) => (strike < 1 ? -1 : 1));
     const tolerance = strikes.map((strike) => halfWidthAt(neighbour.quotes, strike));
     // The fit compares prices of spread masses, unlike the test above. Without the spread, a bound is too low by 1 % at the money.
-    const { law } = rungOf(neighbour.density, neighbour.deviation, 0);
+    const law = lawOf(neighbour.density.nodes, neighbour.density.masses, neighbour.deviation);
     const spread = strikes.map((strike, i) => law.price(callPut[i]!, strike));
     bounds.push({ callPut, moneyness: strikes, price: spread, tolerance, side: strikes.map(() => side) });
   }

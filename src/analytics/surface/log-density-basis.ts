@@ -56,14 +56,16 @@ function intervalAt(node: number): number {
   return interval;
 }
 
-/** The difference in z by which the slopes of basis functions are computed. */
+/** Slopes of the `OVERLAP` basis functions at each node, by central differences. */
+const SLOPES = new Float64Array(NODES * OVERLAP);
 const SLOPE_STEP = 1e-5;
-
-/** Returns the slopes at a node of the basis functions that are nonzero there. */
-function slopesAt(node: number): number[] {
+for (let node = 0; node < NODES; node++) {
   const [z, interval] = [NODE_Z[node]!, intervalAt(node)];
-  const after = basisAt(z + SLOPE_STEP, interval);
-  return basisAt(z - SLOPE_STEP, interval).map((before, i) => (after[i]! - before) / (2 * SLOPE_STEP));
+  const [before, after] = [basisAt(z - SLOPE_STEP, interval), basisAt(z + SLOPE_STEP, interval)];
+  SLOPES.set(
+    after.map((each, i) => (each - before[i]!) / (2 * SLOPE_STEP)),
+    node * OVERLAP,
+  );
 }
 
 /** A node at which the log-density must fall outwards: at or near an outermost quote, or at a knot between quotes. */
@@ -75,7 +77,7 @@ export interface Edge {
   readonly fall: 0 | 1;
   /** Index of the first basis function that is nonzero at the node, and the slopes there of this function and of the next ones. */
   readonly first: number;
-  readonly slopes: readonly number[];
+  readonly slopes: Float64Array;
 }
 
 /** The spline is free up to this distance from the forward, in standard deviations, even if no quote is as far. */
@@ -95,16 +97,16 @@ export function edgesAt(low: number, high: number): Edge[] {
 
 /** Returns the places between the forward and the edges where a log-density must fall outwards. */
 export function knotsWithin(edges: readonly Edge[]): Edge[] {
-  return edges.flatMap(({ node: last, side }) =>
-    INNER_KNOTS.filter((z) => side * z > FALLS_FROM && side * (NODE_Z[last]! - z) > NODE_STEP).map((z) =>
-      edgeOf(Math.round((z - FIRST_NODE) / NODE_STEP), side, 0),
-    ),
-  );
+  return edges.flatMap(({ node, side }) => FALLS.filter((fall) => fall.side === side && side * (node - fall.node) > 1));
 }
 
 function edgeOf(node: number, side: -1 | 1, fall: 0 | 1): Edge {
-  return { node, side, fall, first: FIRST_BASIS[node]!, slopes: slopesAt(node) };
+  return { node, side, fall, first: FIRST_BASIS[node]!, slopes: SLOPES.subarray(node * OVERLAP, (node + 1) * OVERLAP) };
 }
+
+const FALLS = INNER_KNOTS.filter((z) => Math.abs(z) > FALLS_FROM).map((z) =>
+  edgeOf(Math.round((z - FIRST_NODE) / NODE_STEP), z < 0 ? -1 : 1, 0),
+);
 
 /** Returns the nodes from z = `low` to z = `high`, the first and the last, without the outermost one on each side, whose mass spreads beyond. */
 export function nodesWithin(low: number, high: number): [number, number] {

@@ -224,15 +224,19 @@ function isEnough(sides: readonly number[]): boolean {
   return sides.length >= STRIKES_MIN && Math.min(calls, sides.length - calls) >= SIDE_STRIKES_MIN;
 }
 
-/** Joins the quotes of several series that settle at the same instant. */
-export function joinBands(bands: readonly QuoteBands[]): QuoteBands {
-  return bands.length === 1 ? bands[0]! : joinColumns(bands);
-}
-
-/** Concatenates the columns of several objects, in their order. The objects must have the same columns. */
+/** Concatenates the columns of several objects, in their order. The objects must have the same columns. One object stays itself. */
 export function joinColumns<Columns extends Record<keyof Columns, Float64Array>>(all: readonly Columns[]): Columns {
+  if (all.length === 1) return all[0]!;
   const names = Object.keys(all[0]!) as (keyof Columns & string)[];
-  return recordOf(names, (name) => Float64Array.from(all.flatMap((each) => [...each[name]]))) as unknown as Columns;
+  return recordOf(names, (name) => {
+    const joined = new Float64Array(all.reduce((sum, each) => sum + each[name].length, 0));
+    let at = 0;
+    for (const each of all) {
+      joined.set(each[name], at);
+      at += each[name].length;
+    }
+    return joined;
+  }) as unknown as Columns;
 }
 
 /** The volatility at the money of a series, and those that bids and asks imply, decimal per calendar year. */

@@ -28,9 +28,14 @@ export function rungAbove(before: Rung | undefined, density: Masses, deviation: 
   return rungOf(levelTails(before ? raiseAbove(density, before) : density), deviation, years);
 }
 
+/** Returns the distribution of masses that lognormals spread. `deviation` scales the nodes. */
+export function lawOf(nodes: Float64Array, masses: Float64Array, deviation: number): PriceLaw {
+  return new PriceLaw(nodes, masses, new Float64Array(nodes.length).fill(NODE_STEP * deviation));
+}
+
 /** Returns the price distribution of a density whose nodes are scaled by `deviation`. */
 export function rungOf({ nodes, masses, reach }: Masses, deviation: number, years: number): Rung {
-  const law = new PriceLaw(nodes, masses, new Float64Array(nodes.length).fill(NODE_STEP * deviation));
+  const law = lawOf(nodes, masses, deviation);
   return { nodes, masses, reach, deviation, years, law, atmVariance: law.totalVariance(0) };
 }
 

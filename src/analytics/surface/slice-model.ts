@@ -56,6 +56,8 @@ const PENALTY_REACH = OVERLAP + 1;
  * the last one makes the amount small.
  */
 const FLATNESS = [1e3, 1e5] as const;
+/** A tail hardly falls if its fall is below half of the least fall. */
+const FLATNESS_MAX = 0.5;
 /** The search for the tilt ends if the absolute value of the logarithm of the mean is below this limit. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
@@ -208,9 +210,10 @@ export class SliceModel {
     return Math.max(0, side * slope + fall * this.deviation);
   }
 
-  /** Raises the weight of the penalty of flat tails if a tail is too flat. Returns whether it has changed. */
+  /** Raises the weight of the penalty of flat tails if one hardly falls. Returns whether it has changed. */
   steepen(coefficients: Float64Array): boolean {
-    if (this.weight === FLATNESS[1] || this.falls.every((edge) => this.flatness(edge, coefficients) === 0))
+    const most = FLATNESS_MAX * this.deviation;
+    if (this.weight === FLATNESS[1] || this.edges.every((edge) => this.flatness(edge, coefficients) <= most))
       return false;
     this.weight = FLATNESS[1];
     return true;
@@ -344,5 +347,7 @@ export function solveDamped(normal: Float64Array, gradient: Float64Array, dampin
  * normal one with the given standard deviation, and far away it falls by 2 per standard deviation.
  */
 function hyperbolicLog(deviation: number): Float64Array {
-  return NODE_Z.map((z) => -2 * Math.sqrt(4 + z * z) - (z * deviation) / 2);
+  return HYPERBOLIC.map((log, i) => log - (NODE_Z[i]! * deviation) / 2);
 }
+
+const HYPERBOLIC = NODE_Z.map((z) => -2 * Math.sqrt(4 + z * z));
