@@ -145,7 +145,7 @@ test('follows a tracked ticker without a chain until it has one', async () => {
   const { data } = (await followed.next())!;
   expect(JSON.parse(data)).toMatchObject({
     ticker: 'SPY',
-    provenance: { source: 'files:spy.csv', simulated: false, notes: [] },
+    provenance: { source: 'files:spy.csv', simulated: false },
   });
   await late.stop();
 });
