@@ -9,7 +9,13 @@ import { type Path, touchGridOf } from './touch-grid.ts';
 export type Barrier = Readonly<{ spot: number; strike: number; forward: number }>;
 
 /**
- * Returns the probabilities of touching a strike by the two continuous paths (see `TouchGrid`). A surface without settlements has a
+ * The share of the random volatility in the probability of touching. Local volatility errs upwards where volatility is random. With this share, the
+ * largest errors are nearest each other: 0.016 where the path has local volatility, and 0.05 in most of Heston's markets up to 60 days.
+ */
+const RANDOM_SHARE = 1 / 8;
+
+/**
+ * Returns the probabilities of touching a strike by the two continuous paths (see `TouchGrid`), and `blend`, their mean by `RANDOM_SHARE`. A surface without settlements has a
  * lognormal law, and its path is a diffusion of constant volatility. `tokens` is the cost of the surface's grid if it is not cached.
  */
 export function* pathTouches(
@@ -17,15 +23,18 @@ export function* pathTouches(
   horizon: HorizonLaw,
   barrier: Barrier,
   tokens = 0,
-): Steps<Record<Path, number>> {
+): Steps<Record<Path | 'blend', number>> {
   if (surface.slices.length > 0) {
     const grid = yield* touchGridOf(surface, tokens);
     const strike = (barrier.strike * surface.spot) / barrier.spot;
-    const at = (path: Path) => grid.probability(strike, horizon, path);
-    return { local: at('local'), random: at('random') };
+    const [local, random] = (['local', 'random'] as const).map((path) => grid.probability(strike, horizon, path)) as [
+      number,
+      number,
+    ];
+    return { local, random, blend: local + RANDOM_SHARE * (random - local) };
   }
   const touch = yield* passage(walkTo(barrier, { variance: horizon.atmVariance, jumps: 0, mean: 0, width: 0 }));
-  return { local: touch, random: touch };
+  return { local: touch, random: touch, blend: touch };
 }
 
 /**

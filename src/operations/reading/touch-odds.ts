@@ -10,6 +10,6 @@ import { TOUCH_GRID_TOKENS } from '../engine/request-cost.ts';
 export function* touchOdds(surface: FittedSurface, strike: number, endsAt: number): Steps<number> {
   const horizon = surface.lawAt(endsAt);
   const barrier = { spot: surface.spot, strike, forward: horizon.forward };
-  const { local } = yield* pathTouches(surface, horizon, barrier, TOUCH_GRID_TOKENS);
-  return touchRange([local], horizon.law, barrier).probabilities[0]!;
+  const { blend } = yield* pathTouches(surface, horizon, barrier, TOUCH_GRID_TOKENS);
+  return touchRange([blend], horizon.law, barrier).probabilities[0]!;
 }

@@ -63,10 +63,10 @@ export const calculateMertonProbability = defineOperation({
     ambush_strike: number('Strike, dollars.'),
     merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
     touch_probability: probability(
-      'Probability that the price touches the strike at any time before the horizon, by a continuous path with the distributions of the surface, 0 to 1.',
+      'Probability that the price touches the strike at any time before the horizon, by continuous paths with the distributions of the surface, 0 to 1.',
     ),
     touch_low: probability(
-      'Least probability of touching by the models: touch_probability, touch_random_volatility, and touch_jump with stag_prob as given, 0.5 and 0.95; less the error of such models; 0 to 1.',
+      'Least probability of touching by the models: local volatility, touch_random_volatility, and touch_jump with stag_prob as given, 0.5 and 0.95; less the error of such models; 0 to 1.',
     ),
     touch_high: probability('Largest probability of touching by these models, plus their error, 0 to 1.'),
     put_call: oneOf(
@@ -240,8 +240,8 @@ const NOT_WANTED = { probability: NONE, low: NONE, high: NONE, end: NONE, superH
 
 /** Computes the probabilities of touching a strike by all models. `random` and `jump` are those of two of the models. */
 function* touchesOf(surface: FittedSurface, reading: JumpLaw, noJump: number, barrier: Barrier) {
-  const { local, random } = yield* pathTouches(surface, reading.horizon, barrier, TOUCH_GRID_TOKENS);
-  const models = [local, random, yield* scenarioTouch(reading, barrier)];
+  const { blend, random, local } = yield* pathTouches(surface, reading.horizon, barrier, TOUCH_GRID_TOKENS);
+  const models = [blend, random, yield* scenarioTouch(reading, barrier), local];
   for (const scenario of SCENARIOS) {
     if (scenario === noJump) continue;
     models.push(yield* scenarioTouch(yield* jumpLawOf(surface, reading.endsAt, scenario), barrier));

@@ -63,9 +63,9 @@ describeRecorded('jump laws of recorded chains', (dir) => {
         for (const z of [-3.2, -2, -1, -0.3, 0.3, 1, 2, 3.2]) {
           const strike = chain.spot * Math.exp(z * deviation);
           const barrier = { spot: chain.spot, strike, forward: slice.forward };
-          const { local, random } = runToCompletion(pathTouches(surface, slice, barrier));
+          const { local, random, blend } = runToCompletion(pathTouches(surface, slice, barrier));
           const jump = runToCompletion(jumpTouch(law, jumpDiffusion, barrier));
-          const { probabilities, low, high } = touchRange([local, random, jump], law, barrier);
+          const { probabilities, low, high } = touchRange([blend, local, random, jump], law, barrier);
           const probability = probabilities[0]!;
           const moneyness = strike / slice.forward;
           expect(low).toBeGreaterThanOrEqual(endBeyond(law, Math.sign(z), moneyness));
@@ -74,7 +74,7 @@ describeRecorded('jump laws of recorded chains', (dir) => {
             superHedge(law, Math.sign(z), moneyness, chain.spot / slice.forward) + 1e-12,
           );
           // Where quotes determine the law, the bounds hardly limit the continuous path.
-          if (slice.fit.atmBand < BAND_MAX) expect(Math.abs(probability - local)).toBeLessThan(0.01);
+          if (slice.fit.atmBand < BAND_MAX) expect(Math.abs(probability - blend)).toBeLessThan(0.01);
         }
       }
     }, 30_000);

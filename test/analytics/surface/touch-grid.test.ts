@@ -71,8 +71,7 @@ const mertonMarkets = (days: readonly number[]) =>
 describe('touching a strike, against markets whose truth is known', () => {
   test('local volatility: within 0.02', () => {
     const errors = ssviMarkets(IS_FULL ? [11, 102, 382] : [102]).flatMap((known) => pathErrors(known));
-    expect(shareWithin(errors, 0.005)).toBeGreaterThanOrEqual(0.95);
-    expect(Math.max(...errors)).toBeLessThan(0.02);
+    expect(Math.max(...errors)).toBeLessThan(0.016);
   });
 
   test('Heston up to 60 days: usually within 0.03', () => {
@@ -185,14 +184,14 @@ function* compared(known: Known) {
 }
 
 function pathErrors(known: Known): number[] {
-  return [...compared(known)].map(({ paths, truth }) => Math.abs(paths.local - truth));
+  return [...compared(known)].map(({ paths, truth }) => Math.abs(paths.blend - truth));
 }
 
 function ranges(known: Known) {
   return [...compared(known)].map(({ surface, slice, barrier, paths, truth }) => {
     const jumps = [0.5, 0.95].map((noJump) => runToCompletion(jumpLawAt(surface, slice.settlesAt, noJump)));
     const touches = jumps.map(({ law, jumpDiffusion }) => runToCompletion(jumpTouch(law, jumpDiffusion, barrier)));
-    return { ...touchRange([paths.local, paths.random, ...touches], jumps[0]!.law, barrier), truth };
+    return { ...touchRange([paths.blend, paths.local, paths.random, ...touches], jumps[0]!.law, barrier), truth };
   });
 }
 
