@@ -75,11 +75,13 @@ export const FIGURE_TEXTS: FigureTexts = {
     'weight=volume': 'OI is here the volume of the day, because the page weights contracts by volume.',
     'sign=flow':
       "Dealers hold here the opposite of customers' net positions. The walls are the strikes at which dealers have the most gamma, long or short.",
+    'sign=short_both': 'Dealers are assumed to be short of calls and of puts, so all gamma has one sign.',
+    smile_dynamics: 'The flip is that of this assumption on volatilities at other spots: ….',
     'gamma=feed': 'Γ is here the gamma of the feed, except in the flip.',
     'iv=feed': 'The volatility of the feed comes first if its price lies within the quote.',
     'iv=own': 'Each contract has its own volatility in the feed.',
     'forward=flat': 'Forwards are flat: spot, rate and dividend in place of put-call parity.',
-    expiries: 'Only these expiries count: ',
+    expiries: 'Of the live expiries, only these count: ',
   },
   notes: {
     symbols: 'Γ gamma, OI open interest, S spot, K strike',
@@ -87,7 +89,8 @@ export const FIGURE_TEXTS: FigureTexts = {
     no_record: 'A record is counted for the call wall, the put wall and the gamma flip.',
     too_few_days: 'too few to say. Each trading day with levels from before its open and a close adds one.',
     held: 'Held: the close was not beyond the level. The control is a level at the same distance from spot. What the price did between two snapshots is not known. Spots seen a day: ',
-    mcp_options: 'MCP has no form of a call with options of the analysis.',
+    mcp_options:
+      'There is no such form with options of the analysis. MCP and the commands of its tools have all expiries, with the default options.',
     mcp_none: 'MCP has no form of this call.',
   },
 };

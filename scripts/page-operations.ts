@@ -7,12 +7,20 @@ export const PAGE_OPERATIONS = join(import.meta.dir, '../web/operations.json');
 
 export function pageOperations(): string {
   const rows = OPERATIONS.filter(({ page }) => typeof page === 'string').map(
-    ({ name, title, tool, rest, ofMarket }) => {
+    ({ name, title, input, tool, rest, ofMarket }) => {
+      const { properties } = rest?.input ?? input;
       const resource = RESOURCE_OF.get(name);
       const method = rest?.method ?? 'POST';
       const path = rest?.path ?? `/api/v1/tools/${name}?extended=true`;
       const isTool = tool !== undefined;
-      return [name, { title, method, path, isTool, ofMarket: ofMarket === true, ...(resource && { resource }) }];
+      const options = {
+        ...('expiries' in properties && { hasExpiries: true }),
+        ...('smile_dynamics' in properties && { hasFlip: true }),
+      };
+      return [
+        name,
+        { title, method, path, isTool, ofMarket: ofMarket === true, ...options, ...(resource && { resource }) },
+      ];
     },
   );
   return `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`;

@@ -10,6 +10,10 @@ export interface WebOperation {
   readonly isTool: boolean;
   /** True if the operation reads market data. The argument `at` of the operation can select an earlier moment. */
   readonly ofMarket: boolean;
+  /** True if the figures of the operation are of the expiries that its option `expiries` selects. */
+  readonly hasExpiries?: boolean;
+  /** True if the operation has the option `smile_dynamics`. */
+  readonly hasFlip?: boolean;
   /** The URI of the MCP resource with the same figures. Undefined if MCP has no resource. */
   readonly resource?: string;
 }
@@ -55,15 +59,25 @@ export function curlOf(call: Call, origin: string): string {
   return `curl -H "X-API-Key: $ZOMMA_KEY" -H 'Content-Type: application/json' -d ${quoted(body!)} ${url}`;
 }
 
+/** The arguments of tools that are no options of the analysis. */
+const PLAIN: ReadonlySet<string> = new Set(['ticker', 'at', 'moves']);
+
+/** Returns the arguments of a call for the tool of its operation. Undefined if the call has options of the analysis, which tools do not accept. */
+function toolArguments({ operation, args, isTool }: Call): Call['args'] | undefined {
+  if (isTool || !WEB_OPERATIONS[operation].hasExpiries) return args;
+  const { expiries = 'all', ...others } = args;
+  return expiries === 'all' && Object.keys(others).every((name) => PLAIN.has(name)) ? others : undefined;
+}
+
 /** Returns the MCP message of the call, or the URI of the resource. Undefined if MCP has neither a tool nor a resource for the call. */
-export function mcpOf({ operation, args, isTool: isOfTool }: Call): string | undefined {
+export function mcpOf(call: Call): string | undefined {
+  const { operation } = call;
   const { isTool, resource } = WEB_OPERATIONS[operation];
-  // The MCP tools of a chain do not accept options of the analysis.
-  const isPlain = Object.keys(args).every((name) => name === 'ticker' || name === 'at');
-  if (isOfTool || (isTool && (isPlain || !resource))) {
+  const args = toolArguments(call);
+  if (!args) return undefined;
+  if (call.isTool || isTool)
     return JSON.stringify({ method: 'tools/call', params: { name: operation, arguments: args } });
-  }
-  if (!resource || !isPlain) return undefined;
+  if (!resource || Object.keys(args).some((name) => name !== 'ticker' && name !== 'at')) return undefined;
   const uri = resource.replace('{ticker}', encodeURIComponent(String(args.ticker)));
   return JSON.stringify({ method: 'resources/read', params: { uri: args.at ? `${uri}?at=${args.at}` : uri } });
 }
@@ -75,10 +89,17 @@ export const CALL_TEXTS: Readonly<Record<'curl' | 'MCP' | 'zomma', (call: Call) 
   zomma: commandOf,
 };
 
-/** Returns the call as a `zomma` command. The command reads the data folder of the server. */
-export function commandOf({ operation, args }: Call): string {
-  const { isTool } = WEB_OPERATIONS[operation];
-  return `zomma call ${operation} ${quoted(JSON.stringify(args))}${isTool ? ' --extended' : ''}`;
+/**
+ * Returns the call as a `zomma` command, which reads the data folder of the server. The command for levels with options of the analysis is
+ * that of `get_gex_view`. Undefined if there is no command for the call.
+ */
+export function commandOf(call: Call): string | undefined {
+  const { operation, args } = call;
+  const command = (name: string, of: Call['args']) => `zomma call ${name} ${quoted(JSON.stringify(of))}`;
+  if (!WEB_OPERATIONS[operation].isTool) return command(operation, args);
+  const plain = toolArguments(call);
+  if (plain) return `${command(operation, plain)} --extended`;
+  return operation === 'get_live_gex_nodes' ? command('get_gex_view', args) : undefined;
 }
 
 function quoted(text: string): string {

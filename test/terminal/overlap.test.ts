@@ -41,8 +41,8 @@ const SCALE = 123_456.78 / 76.15;
 
 /** Returns the columns of a body cut to one row. Columns are lists as long as the list of a name. */
 function firstRow(body: Body, by: string): Body {
-  const length = body?.[by]?.length;
-  if (!length) return body;
+  const length = Array.isArray(body?.[by]) ? body[by].length : 0;
+  if (length === 0) return body;
   const cut = Object.entries(body).map(([name, each]) => [
     name,
     Array.isArray(each) && each.length === length ? each.slice(-1) : each,

@@ -33,7 +33,8 @@ try {
   const reading: Promise<unknown>[] = [];
   page.on('response', (response) => {
     const { pathname } = new URL(response.url());
-    if (!/^\/api\b/.test(pathname) || pathname.includes('/stream/')) return;
+    // A repeat of a request has the answer of the first.
+    if (!/^\/api\b/.test(pathname) || pathname.includes('/stream/') || response.status() === 304) return;
     const request = requestName(response.request().method(), response.url());
     const headers = Object.fromEntries(
       Object.entries(response.headers()).filter(([name]) => name === 'content-type' || name.startsWith('x-data-')),
@@ -84,7 +85,7 @@ function fileNameOf(request: string): string {
   return request
     .replace(/^\w+ \/(?:api\/v1\/)?/, '')
     .replaceAll(`${STORED_TICKER}`, '')
-    .replace(/(hedging\?moves).*/, '$1')
+    .replace(/(hedging)\?.*/, '$1')
     .split(/[^\w.]+/)
     .filter(Boolean)
     .join('-');

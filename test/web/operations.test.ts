@@ -91,7 +91,7 @@ describe('the same call elsewhere', () => {
   test('a text with a quote stays one word of the shell', async () => {
     const call = { operation: 'get_gex_by_strike', args: { ticker: "A'B" } } as const;
     const echoed = await new Response(
-      Bun.spawn(['sh', '-c', `printf %s ${commandOf(call).slice('zomma call get_gex_by_strike '.length)}`]).stdout,
+      Bun.spawn(['sh', '-c', `printf %s ${commandOf(call)!.slice('zomma call get_gex_by_strike '.length)}`]).stdout,
     ).text();
     expect(JSON.parse(echoed)).toEqual({ ticker: "A'B" });
   });
@@ -101,6 +101,22 @@ describe('the same call elsewhere', () => {
       JSON.parse(mcpOf({ operation: 'get_gex_by_strike', args })!).params;
     expect(params({ ticker: '^SPX', at: AT })).toEqual({ uri: `zomma://gex/%5ESPX/strikes/all?at=${AT}` });
     expect(params({ ticker: 'SPY' })).toEqual({ uri: 'zomma://gex/SPY/strikes/all' });
+  });
+
+  test('MCP tools and commands of tools have all expiries and no options', () => {
+    const levels = (args: object) => ({ operation: 'get_live_gex_nodes', args: { ticker: 'SPY', ...args } }) as const;
+    const moves = (args: object) => ({ operation: 'get_hedging_profile', args: { moves: '-1,1', ...args } }) as const;
+    expect(JSON.parse(mcpOf(levels({ expiries: 'all' }))!).params.arguments).toEqual({ ticker: 'SPY' });
+    expect(JSON.parse(mcpOf(moves({ expiries: 'all' }))!).params.arguments).toEqual({ moves: '-1,1' });
+    expect(commandOf(levels({ expiries: 'all' }))).toBe(`zomma call get_live_gex_nodes '{"ticker":"SPY"}' --extended`);
+    expect(commandOf(levels({ expiries: '0dte' }))).toBe(
+      `zomma call get_gex_view '{"ticker":"SPY","expiries":"0dte"}'`,
+    );
+    for (const options of [{ expiries: 'next:35' }, { expiries: 'all', weight: 'volume' }]) {
+      expect([mcpOf(levels(options)), mcpOf(moves(options)), commandOf(moves(options))]).toEqual([
+        ...[undefined, undefined, undefined],
+      ]);
+    }
   });
 
   test('an operation that MCP lacks has no message', () => {

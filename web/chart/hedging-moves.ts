@@ -1,7 +1,6 @@
 import type { FullAnswer } from '../../src/client/client.ts';
 import type { ProfileAnswer } from '../data/page-answers.ts';
 import { amount, percent, price, signedAmount } from '../page-format.ts';
-import type { ChosenOptions } from '../state/address.ts';
 import { gexCurve, type SpotCurve, valueAt } from '../state/moment-diff.ts';
 
 /** The shares that dealers trade if spot moves by given percentages. */
@@ -19,19 +18,6 @@ export function movesWithin({ zoom, shift }: { readonly zoom: number; readonly s
   if (high <= low || step === undefined) return [];
   const [first, last] = [Math.floor(low / step), Math.ceil(high / step)];
   return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toFixed(2)));
-}
-
-/**
- * Returns the arguments of a request for the hedging over some moves. Undefined if the operation has no answer with the page's options: it
- * knows the option `expiry` alone.
- */
-export function hedgingArguments(
-  options: ChosenOptions,
-  moves: readonly number[],
-): { moves: string; expiry?: string } | undefined {
-  const { expiries, ...others } = options;
-  if (moves.length === 0 || Object.keys(others).length > 0 || expiries?.startsWith('next:')) return undefined;
-  return { moves: moves.join(','), ...(expiries !== undefined && { expiry: expiries }) };
 }
 
 /** Returns the shares that dealers trade until spot is at a price: + buy, - sell. Null if the answer has no moves around the price. */

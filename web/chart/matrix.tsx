@@ -115,7 +115,12 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
         {spot >= low && spot <= high && (
           <>
             <i class="spot-line" style={{ top: `${y(spot)}px` }} />
-            <span data-label class="rule-name" style={{ top: `${y(spot)}px` }} aria-hidden="true">
+            <span
+              data-label
+              class="rule-name"
+              style={{ top: `${Math.max(LABEL_HEIGHT / 2, Math.min(height - LABEL_HEIGHT / 2, y(spot)))}px` }}
+              aria-hidden="true"
+            >
               spot {price(spot)}
             </span>
           </>

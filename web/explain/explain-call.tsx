@@ -17,25 +17,24 @@ const LINES_SHOWN = 40;
 export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
   const { ticker, moment, options } = snapshot;
   const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
-  return <CallForms call={call} hasOptions={Object.keys(options).length > 0} notes={notes} />;
+  return <CallForms call={call} notes={notes} />;
 }
 
 interface CallFormsProps {
   /** The start of the ids of elements, if the page has several calls. */
   readonly id?: string;
   readonly call: Call;
-  /** True if the call has options of the analysis, which MCP tools and `zomma` commands for tools do not accept. */
-  readonly hasOptions: boolean;
   readonly notes: ExplainSectionProps['notes'];
 }
 
 /** Renders a call as curl, as an MCP message, as a `zomma` command, and its answer as JSON. */
-export function CallForms({ id = 'call', call, hasOptions, notes }: CallFormsProps) {
+export function CallForms({ id = 'call', call, notes }: CallFormsProps) {
   const tab = useSignal<Tab>('curl');
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
-  const text = textOf(call, tab.value, hasOptions) ?? (tab.value === 'JSON' ? json.answer?.text : undefined);
-  const isMissing = tab.value === 'MCP' && !text;
-  const note = isMissing ? notes?.[hasOptions ? 'mcp_options' : 'mcp_none'] : json.problem?.message;
+  const text = tab.value === 'JSON' ? json.answer?.text : CALL_TEXTS[tab.value](call);
+  const isMissing = tab.value !== 'JSON' && !text;
+  const { hasExpiries } = WEB_OPERATIONS[call.operation];
+  const note = isMissing ? notes?.[hasExpiries ? 'mcp_options' : 'mcp_none'] : json.problem?.message;
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -81,10 +80,3 @@ const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
   hedging: 'get_gex_view',
   strike: 'get_gex_by_strike',
 };
-
-/** Returns a form of the call. Tools do not accept options: a command with options is that of `get_gex_view`, and MCP has none. */
-function textOf(call: Call, tab: Tab, hasOptions: boolean): string | undefined {
-  if (tab === 'JSON' || (tab === 'MCP' && hasOptions)) return undefined;
-  const isView = tab === 'zomma' && hasOptions && WEB_OPERATIONS[call.operation].isTool;
-  return CALL_TEXTS[tab](isView ? { ...call, operation: 'get_gex_view' } : call);
-}

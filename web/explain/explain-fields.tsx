@@ -1,7 +1,7 @@
 import type { FigureFile } from '../data/figure-texts.ts';
 import { WEB_OPERATIONS, type WebOperationName } from '../operations.ts';
 import { Facts } from '../panel/facts.tsx';
-import { page, tickerCall } from '../state/page.ts';
+import { pageOptions, tickerCall } from '../state/page.ts';
 import { asOf, gexView } from '../state/page-market.ts';
 import { panelCall } from '../state/panels.ts';
 import { CallForms } from './explain-call.tsx';
@@ -35,9 +35,9 @@ export function ExplainFields({ operation, field, texts }: ExplainedFields & { t
   const { answer } = gexView.asked.value;
   const known = texts?.fields[operation];
   if (!texts) return null;
-  const call = panelCall(operation) ?? tickerCall(operation, asOf.value);
+  const options = WEB_OPERATIONS[operation].hasExpiries ? pageOptions.value : {};
+  const call = panelCall(operation) ?? tickerCall(operation, asOf.value, options);
   const sentence = field === null ? undefined : known?.fields[field];
-  const { options } = page.value;
   return (
     <>
       {sentence && (
@@ -46,7 +46,7 @@ export function ExplainFields({ operation, field, texts }: ExplainedFields & { t
           <p data-sentence={field}>{sentence}</p>
         </>
       )}
-      {remarksOn(texts.remarks, 'forward' in call.args || 'weight' in call.args ? options : {}).map((remark) => (
+      {remarksOn(texts.remarks, call.args).map((remark) => (
         <p key={remark}>{remark}</p>
       ))}
       {known?.method && <ExplainMethod section={known.method} item="" />}
@@ -70,13 +70,7 @@ export function ExplainFields({ operation, field, texts }: ExplainedFields & { t
         </ExplainPart>
       )}
       <ExplainPart id="call" title="The same call">
-        {() => (
-          <CallForms
-            call={call}
-            hasOptions={Object.keys(options).some((name) => name in call.args)}
-            notes={texts.notes}
-          />
-        )}
+        {() => <CallForms call={call} notes={texts.notes} />}
       </ExplainPart>
     </>
   );

@@ -1,7 +1,8 @@
 import { minIndex } from 'd3-array';
 import { EXPLANATIONS, type ExplainedFigure } from '../data/figure-texts.ts';
 import type { Levels, Strikes } from '../data/page-answers.ts';
-import type { ChosenOptions } from '../state/address.ts';
+import type { Call } from '../operations.ts';
+import { expiriesText, SCOPE_WORDS } from '../state/scope-words.ts';
 
 /** Returns the figure with the given id. For a row of the ladder, also returns the strike. Undefined if the id is unknown. */
 export function figureOfId(id: string): { figure: ExplainedFigure; strike: number | null } | undefined {
@@ -13,9 +14,12 @@ export function figureOfId(id: string): { figure: ExplainedFigure; strike: numbe
 }
 
 /** Returns a remark for each option that changes the sentences and formulas of the figures. The texts come from `remarks`. */
-export function remarksOn(remarks: Readonly<Record<string, string>>, options: ChosenOptions): string[] {
+export function remarksOn(remarks: Readonly<Record<string, string>>, options: Call['args']): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
-    if (name === 'expiries') return [`${remarks.expiries}${value}.`];
+    if (name === 'expiries')
+      return value === 'all' ? [] : [`${remarks.expiries}${expiriesText(String(value), Date.now())}.`];
+    if (name === 'smile_dynamics')
+      return remarks[name]!.replace('…', () => SCOPE_WORDS[name].values[value as never] ?? String(value));
     return remarks[`${name}=${value}`] ?? [];
   });
 }

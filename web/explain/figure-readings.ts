@@ -22,6 +22,7 @@ const CHOICES: readonly (readonly [option: OptionName, standard: string, value: 
   ['forward', 'parity forwards', 'flat', 'flat forwards'],
   ['gamma', 'recomputed gamma', 'feed', 'feed gamma'],
   ['iv', 'quote volatility', 'feed', 'feed volatility'],
+  ['smile_dynamics', 'sticky strike', 'sticky_moneyness', 'sticky moneyness'],
   ['weight', 'open-interest weight', 'volume', 'volume weight'],
   ['sign', 'convention', 'flow', 'signed flow'],
 ];
@@ -43,7 +44,7 @@ export function otherReadings(options: ChosenOptions): OtherReading[] {
 
 /** Returns whether the notes report an unresolved flip. The default answer of the levels has no field for an unresolved flip. */
 export function isFlipUnresolved(notes: string): boolean {
-  return notes.includes('Net gamma has one sign within');
+  return /Net gamma has one sign within|The flip is outside the quoted strikes/.test(notes);
 }
 
 /** A figure in one analysis variant. The value is null if the flip is unresolved, or if the server refuses the variant (`refusal`). */

@@ -19,8 +19,8 @@ export function Watchlist() {
         <span>{page.value.at === null ? 'Ticker' : 'Live now'}</span>
         <span>Spot</span>
         <span title="Change of spot since the last snapshot of an earlier day, percent">Chg %</span>
-        <span title="Distance of the gamma flip from spot, percent of spot">Flip away</span>
-        <span title="Net gamma exposure, dollars per 1 % move">Net</span>
+        <span title="Distance of the gamma flip of all expiries from spot, percent of spot">Flip away</span>
+        <span title="Net gamma exposure of all expiries, dollars per 1 % move">Net</span>
       </div>
       <div class="watch-rows">
         {sections.map(([theme, names]) => {
@@ -36,6 +36,7 @@ export function Watchlist() {
             )
           );
         })}
+        <p class="muted small inset">Flip and net are of all expiries.</p>
         <WithoutData names={tickers.value} />
       </div>
     </nav>

@@ -6,11 +6,11 @@ import type { RequestProblem, WebAnswer } from '../data/request.ts';
 import { PlainTable } from '../grid/plain-table.tsx';
 import { type Call, curlOf, WEB_OPERATIONS } from '../operations.ts';
 import { newYorkMoment } from '../page-format.ts';
-import { navigate, page, pageTicker } from '../state/page.ts';
+import { navigate, page, pageOptions, pageTicker } from '../state/page.ts';
 import { asOf, isSimulated, isWithoutData, tickersWithData } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
 import { staleText } from '../state/ribbon.ts';
-import { callScope, pageScope, setScope } from '../state/scope.ts';
+import { callExpiries, callScope, hasOtherOptions, setScope } from '../state/scope.ts';
 import { copy, save } from '../state/ui.ts';
 
 export interface ChartPanelProps {
@@ -51,8 +51,10 @@ export function ChartPanel(props: ChartPanelProps) {
   const fileName = (kind: string) =>
     `zomma-${pageTicker.value.replace('^', '')}-${id}-${(moment ?? '').replace(/[:.]/g, '')}.${kind}`;
   // The options are those of the figures, and not of a newer call that is still running.
-  const scope = callScope(answer?.call ?? call, moment);
-  const isOtherScope = call !== undefined && WEB_OPERATIONS[call.operation].ofMarket && scope !== pageScope(moment);
+  const asked = answer && answer.call.operation === call?.operation ? answer.call : call;
+  const scope = callScope(asked, moment);
+  const expiries = asked && callExpiries(asked, moment);
+  const isOtherScope = asked && WEB_OPERATIONS[asked.operation].ofMarket && hasOtherOptions(asked);
   const origin = () => ({
     ticker: pageTicker.value,
     asOf: moment ?? '',
@@ -70,6 +72,7 @@ export function ChartPanel(props: ChartPanelProps) {
         <div class="panel-title">
           <h2>{title}</h2>
           {unit && <span class="unit small"> {unit}</span>}
+          {expiries && <span class="small"> · {expiries}</span>}
           {isOtherScope && <span class="small"> with {scope || 'the default options'}</span>}
           {isOther && <span class="moment small"> of {newYorkMoment(moment)}</span>}
           {isSlow && <span class="waiting small"> waiting for the server</span>}
@@ -156,8 +159,8 @@ export function ViewState({ asked }: { asked: Asked<unknown> }) {
           Back to live
         </button>
       )}
-      {page.value.options.expiries !== undefined ? (
-        <button type="button" onClick={() => setScope('expiries', '')}>
+      {pageOptions.value.expiries !== 'all' ? (
+        <button type="button" onClick={() => setScope('expiries', 'all')}>
           Use all expiries
         </button>
       ) : (

@@ -36,6 +36,10 @@ export interface TickerFigure extends FigureProps {
 }
 
 const UNDETERMINED = 'undetermined';
+/** Below this probability of the sign the regime is undetermined, percent. */
+const ODDS_LEAST = 80;
+/** Below this sign margin the regime is undetermined, percent. */
+const MARGIN_LEAST = 2.5;
 /** Below this share of open interest with a known side, in percent, the sign of net gamma by signed flow is often wrong, as the server notes. */
 const SIGNED_LEAST = 10;
 const REGIMES: Readonly<Record<string, readonly [name: string, effect: string]>> = {
@@ -75,7 +79,7 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
   const isThin = signed < SIGNED_LEAST && levels.sign_convention.includes('prints');
   const [regime, effect] = isThin
     ? [UNDETERMINED, `prints sign ${percent(signed, 2, false)} of open interest`]
-    : (REGIMES[levels.regime] ?? [UNDETERMINED, 'too near zero to say']);
+    : (REGIMES[levels.regime] ?? [UNDETERMINED, whyUndetermined(levels)]);
   const shares = hedging.shares_per_pct;
   const unit = tradeUnit(levels.ticker);
   const change = closed === undefined ? 0 : spot / closed - 1;
@@ -101,14 +105,14 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
       'Gamma flip',
       isFlipKnown ? levels.gex_flip : null,
       price,
-      isFlipKnown ? 'from spot' : 'changes sign nowhere within half of spot',
+      isFlipKnown ? zoneText(levels) : 'nowhere within half of spot or the quoted strikes',
       { meaning: isFlipKnown ? distance(levels.gex_flip) : '' },
     ),
     figure('put_wall', 'Put wall', levels.put_wall, strikeText, 'from spot', { meaning: distance(levels.put_wall) }),
     figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(levels.expiry)} expiry`, {
       meaning: distance(levels.max_pain),
     }),
-    figure('net_gex', 'Net GEX, $ per 1 %', net, signedAmount, effect, {
+    figure('net_gex', 'Net GEX, $ per 1 %', net, signedAmount, odds(levels, effect), {
       meaning: regime,
       tone: regime === UNDETERMINED ? '' : signTone(net),
     }),
@@ -131,6 +135,24 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
       },
     ),
   ];
+}
+
+/** Returns why the regime is undetermined. */
+function whyUndetermined({ spot_in_flip_zone, sign_margin_pct }: Levels): string {
+  if (spot_in_flip_zone) return 'spot in the zone of the flip';
+  return sign_margin_pct < MARGIN_LEAST ? 'too near zero' : '';
+}
+
+/** Returns the effect of the regime with the odds of the sign. */
+function odds({ regime_probability }: Levels, effect: string): string {
+  const pct = 100 * regime_probability;
+  const text = `odds ${percent(pct, 0, false)}`;
+  return [effect, effect === '' ? `${text}, below ${ODDS_LEAST}` : text].filter(Boolean).join(' · ');
+}
+
+/** Returns the zone around the flip in which quotes do not determine the sign, as text. */
+function zoneText({ flip_zone }: Levels): string {
+  return flip_zone ? `zone ${price(flip_zone.low)}–${price(flip_zone.high)}` : '';
 }
 
 /** Returns how a figure differs from its earlier value. Trades of one direction are compared by size, because the tile says the direction. */

@@ -40,7 +40,7 @@ const LIST = [
   ...MEASURES.map((measure, i) => action('Analysis', `measure_${measure}`, `Measure: ${measure}`, String(i + 1))),
   action('Analysis', 'weight', 'Weight: open interest or volume', 'w'),
   action('Analysis', 'side', 'Side of dealers: convention or signed flow', 'n'),
-  action('Analysis', 'first_expiry', 'Expiries: 0DTE or the next one alone, or all', 'z'),
+  action('Analysis', 'first_expiry', 'Expiries: those of the session or the next one, or 35 days', 'z'),
   action('Analysis', 'options', 'Options of the analysis', 'o'),
   action('Panel', 'explain', 'Explain a figure', 'i'),
   action('Panel', 'table', 'Chart or table', 'v'),

@@ -22,7 +22,7 @@ const copyCall = (as: keyof typeof CALL_TEXTS) => {
   if (!panel?.call) return;
   const text = CALL_TEXTS[as](panel.call);
   if (text) void copy(text, `${panel.title} as ${as}`);
-  else notify('MCP has no form of this call.');
+  else notify(`There is no ${as} form of this call. MCP has all expiries, with the default options.`);
 };
 
 /** The function of each action. */

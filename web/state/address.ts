@@ -32,18 +32,32 @@ export const VIEWS = Object.keys(VIEW_NAMES) as ViewName[];
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** For each option of the analysis, the values that the page offers. The first value is the server's default. */
+/** For each option of the analysis, the values that the page offers. The first value is the default of the server and of the page. */
 export const OPTION_VALUES = {
   forward: ['parity', 'flat'],
   gamma: ['recomputed', 'feed'],
   iv: ['otm', 'feed', 'own'],
   weight: ['open_interest', 'volume'],
-  sign: ['calls_long_puts_short', 'flow'],
+  sign: ['calls_long_puts_short', 'short_both', 'flow'],
+  smile_dynamics: ['sticky_strike', 'sticky_moneyness', 'ssr', 'ssr=1.5', 'ssr=2'],
 } as const;
 export type OptionName = keyof typeof OPTION_VALUES;
 
-/** The options that differ from the server's defaults. */
+/** The expiries that the page analyses if the address names none: the levels of all expiries together say little about the coming weeks. */
+export const FIRST_EXPIRIES = 'next:35';
+
+/** The options that differ from the page's defaults. In the options of a call, `expiries` is always present. */
 export type ChosenOptions = Readonly<Partial<Record<OptionName | 'expiries', string>>>;
+
+/** Returns the options that differ from the page's defaults. */
+export function chosenOptions(options: ChosenOptions): ChosenOptions {
+  const defaults: ChosenOptions = { expiries: FIRST_EXPIRIES };
+  return Object.fromEntries(
+    Object.entries(options).filter(
+      ([name, value]) => value && value !== (defaults[name as 'expiries'] ?? OPTION_VALUES[name as OptionName]?.[0]),
+    ),
+  );
+}
 
 export interface PageState {
   readonly ticker: string;
@@ -90,7 +104,7 @@ export const START: PageState = {
 export const TICKER = /^\^?[A-Z0-9][A-Z0-9.-]{0,18}$/;
 /** A moment in the form of the page's own links. Any other form is converted to this one. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
-const EXPIRIES = /^(?:0dte|session|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
+const EXPIRIES = /^(?:all|0dte|session|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
 const NAME = /^[a-z][a-z_]{0,23}$/;
 const FIGURE = /^[a-z][a-z0-9_.]{0,79}$/i;
 const OWN_LENGTH_MAX = 200;
@@ -120,11 +134,9 @@ export function parseAddress(fragment: string): PageState {
   const moment = (value: string) => (INSTANT.test(value) ? value : writtenMoment(value));
   const options: Record<string, string> = {};
   for (const [name, values] of Object.entries(OPTION_VALUES)) {
-    const value = get(name, (text) => values.find((each) => each === text));
-    if (value !== null && value !== values[0]) options[name] = value;
+    options[name] = get(name, (text) => values.find((each) => each === text)) ?? '';
   }
-  const expiries = get('expiries', (text) => (text === 'all' ? text : matching(EXPIRIES)(text)));
-  if (expiries !== null && expiries !== 'all') options.expiries = expiries;
+  options.expiries = get('expiries', matching(EXPIRIES)) ?? '';
   const name = ticker.toUpperCase();
   if (ticker !== '' && !TICKER.test(name)) refused('ticker', ticker);
   const known = VIEWS.find((each) => each === (OTHER_NAMES[view] ?? view));
@@ -137,7 +149,7 @@ export function parseAddress(fragment: string): PageState {
     at: get('at', (text) => (/^(?:live|now)$/i.test(text) ? 'live' : moment(text))),
     pinned,
     isDiff: get('diff', matching(/^[01]$/)) === '1' && pinned !== null,
-    options,
+    options: chosenOptions(options),
     measure: get('measure', (text) => MEASURES.find((each) => each === text)) ?? START.measure,
     zoom: get('zoom', bounded(ZOOM.least, ZOOM.most)) ?? START.zoom,
     shift: get('shift', bounded(SHIFT.least, SHIFT.most)) ?? START.shift,

@@ -16,7 +16,7 @@ import { serverNow } from '../data/server-connection.ts';
 import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { exchangeCalendar } from '../time/exchange-days.ts';
 import { isComparable } from './moment-diff.ts';
-import { navigate, page, pageTicker, tickerCall } from './page.ts';
+import { navigate, page, pageOptions, pageTicker, tickerCall } from './page.ts';
 
 /** The answer with all tickers of the universe, by theme. */
 export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));
@@ -58,7 +58,7 @@ export function isWithoutData(problem: RequestProblem | undefined): boolean {
 }
 
 /** The arguments of every analysis on the page: the ticker and the options. */
-export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
+export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...pageOptions.value }));
 
 /**
  * The levels, strikes, profile and expiries for the page's ticker, moment and options. Every panel shows the snapshot of this answer, so

@@ -1,25 +1,44 @@
 import type { Expiries } from '../data/page-answers.ts';
 import { newYorkDay, newYorkIsoDate, percent } from '../page-format.ts';
-import { DAY_LENGTH_MS, shiftedDate } from '../time/exchange-days.ts';
-import { newYorkMidnight } from '../time/new-york-clock.ts';
-import type { ChosenOptions, OptionName } from './address.ts';
+import { DAY_LENGTH_MS, exchangeHours, isExchangeDay, shiftedDate } from '../time/exchange-days.ts';
+import { HOUR, newYorkMidnight } from '../time/new-york-clock.ts';
+import { type ChosenOptions, FIRST_EXPIRIES, type OptionName } from './address.ts';
 
 /** The scope of the page is the options of the analysis: which expiries count, and how each contract counts. */
 export type ScopeName = OptionName | 'expiries';
 
-interface ScopeWords {
+export interface ScopeWords {
   readonly label: string;
   /** The words for each value of the option. */
   readonly values: Readonly<Record<string, string>>;
+  /** What the option means, if its words do not say it. */
+  readonly help?: string;
 }
 
 /** The words of the options, in the order in which the page shows them. */
 export const SCOPE_WORDS = {
   weight: { label: 'Weight', values: { open_interest: 'open interest', volume: "the day's volume" } },
-  sign: { label: 'Dealers', values: { calls_long_puts_short: 'calls long, puts short', flow: 'by signed flow' } },
+  sign: {
+    label: 'Dealers',
+    values: { calls_long_puts_short: 'calls long, puts short', short_both: 'short both', flow: 'by signed flow' },
+    help: 'What dealers are assumed to hold: long calls and short puts, short both, or the opposite of what customers traded by signed prints.',
+  },
   iv: { label: 'Volatility', values: { otm: 'out of the money', feed: "the feed's", own: 'own of each contract' } },
   gamma: { label: 'Gamma', values: { recomputed: 'recomputed', feed: "the feed's" } },
   forward: { label: 'Forwards', values: { parity: 'put-call parity', flat: 'flat' } },
+  smile_dynamics: {
+    label: 'If spot moves',
+    values: {
+      sticky_strike: 'sticky strike',
+      sticky_moneyness: 'sticky moneyness',
+      ssr: 'usual SSR',
+      'ssr=1.5': 'SSR 1.5',
+      'ssr=2': 'SSR 2',
+    },
+    help:
+      'What volatilities do if spot moves, in flip, profile and hedging. Each strike keeps its own, or each ratio of strike to forward does. SSR: the ' +
+      'one at the money moves by the ratio times the slope of the smile. 0 is sticky moneyness, 1 sticky strike; usual is 1.5 for an index, else 1.',
+  },
 } as const satisfies Readonly<Record<OptionName, ScopeWords>>;
 
 /** The names of the options, without the expiries. */
@@ -35,7 +54,7 @@ export interface ExpiryChoice {
 /** Returns the New York date of the Friday of this week. After the close of a Friday, it is the Friday of the next week. */
 function weekEnd(ms: number): string {
   const date = newYorkIsoDate(ms);
-  const closesAt = newYorkMidnight(date) + 16 * 3_600_000;
+  const closesAt = newYorkMidnight(date) + 16 * HOUR;
   const ahead = (5 - new Date(`${date}T12:00:00Z`).getUTCDay() + 7) % 7;
   return shiftedDate(date, ahead === 0 && ms >= closesAt ? 7 : ahead);
 }
@@ -48,34 +67,51 @@ function isMonthly(date: string, dates: ReadonlySet<string>): boolean {
   return weekday === 4 && day >= 14 && day <= 20 && !dates.has(shiftedDate(date, 1));
 }
 
-/** Returns the first expiry: 0DTE, or the next date if no option of the snapshot expires today. Undefined without an expiry. */
-export function firstExpiry(expiry: readonly string[], ms: number): ExpiryChoice | undefined {
-  const today = newYorkIsoDate(ms);
-  if (expiry.includes(today)) return { value: '0dte', text: '0DTE', count: 1 };
-  const next = expiry.filter((date) => date > today).toSorted()[0];
-  return next === undefined ? undefined : { value: next, text: `Next, ${dayWithin(next, ms)}`, count: 1 };
+/** Returns the date of the session that is open at an instant, or else of the next one. */
+function sessionDate(ms: number): string {
+  let date = newYorkIsoDate(ms);
+  while (!isExchangeDay(date) || ms >= exchangeHours(date).closes) date = shiftedDate(date, 1);
+  return date;
 }
 
 /**
- * Returns the choices of expiries that people ask for first: all, 0DTE or the next one, this week and the next monthly expiry. `expiry` are
- * the expiries of the snapshot, and `ms` is the time of its quotes.
+ * Returns the sets of expiries between which the page switches, the shortest first: those up to the end of the session, or if there are none
+ * the next one alone; those of 35 days; and all. `expiry` are the expiries of the snapshot, and `ms` is the time of its quotes.
  */
+export function horizonChoices(expiry: readonly string[], ms: number): ExpiryChoice[] {
+  const dates = [...new Set(expiry)].toSorted();
+  const today = newYorkIsoDate(ms);
+  const end = sessionDate(ms);
+  const within = dates.filter((date) => date >= today && date <= end).length;
+  const next = dates.find((date) => date > today);
+  const settlesIn = (date: string) => newYorkMidnight(date) + 16 * HOUR - ms;
+  return [
+    ...(within > 0
+      ? [{ value: 'session', text: 'Session', count: within }]
+      : next === undefined
+        ? []
+        : [{ value: next, text: dayWithin(next, ms), count: 1 }]),
+    {
+      value: FIRST_EXPIRIES,
+      text: '35 days',
+      count: dates.filter((date) => settlesIn(date) <= 35 * DAY_LENGTH_MS).length,
+    },
+    { value: 'all', text: 'All', count: dates.length },
+  ];
+}
+
+/** Returns the other choices of expiries that people ask for: 0DTE, this week and the next monthly expiry. */
 export function expiryChoices(expiry: readonly string[], ms: number): ExpiryChoice[] {
   const dates = [...new Set(expiry)].toSorted();
   const known = new Set(dates);
   const today = newYorkIsoDate(ms);
   const friday = weekEnd(ms);
   const monthly = dates.find((date) => date > today && isMonthly(date, known));
-  const days = Math.ceil((newYorkMidnight(friday) + 16 * 3_600_000 - ms) / DAY_LENGTH_MS);
-  const first = firstExpiry(dates, ms);
+  const days = Math.ceil((newYorkMidnight(friday) + 16 * HOUR - ms) / DAY_LENGTH_MS);
   return [
-    { value: 'all', text: 'All', count: dates.length },
-    { value: 'next:35', text: '35 days', count: dates.filter((date) => date <= shiftedDate(today, 35)).length },
-    ...(first ? [first] : []),
+    ...(known.has(today) ? [{ value: '0dte', text: '0DTE', count: 1 }] : []),
     { value: `next:${days}`, text: 'This week', count: dates.filter((date) => date <= friday).length },
-    ...(monthly && monthly !== first?.value
-      ? [{ value: monthly, text: `Monthly, ${dayWithin(monthly, ms)}`, count: 1 }]
-      : []),
+    ...(monthly ? [{ value: monthly, text: `Monthly, ${dayWithin(monthly, ms)}`, count: 1 }] : []),
   ];
 }
 
@@ -84,22 +120,40 @@ export function dayWithin(date: string, ms: number): string {
   return newYorkDay(date, date.slice(0, 4) !== newYorkIsoDate(ms).slice(0, 4) || undefined);
 }
 
-/** Returns the chosen expiries as text: `0DTE`, `next 7 days` or `Fri 18 Sep`. */
+/** Returns the chosen expiries as text: `all expiries`, `0DTE`, `next 7 days` or `Fri 18 Sep only`. */
 export function expiriesText(value: string, ms: number): string {
+  if (value === 'all') return 'all expiries';
   if (value === '0dte') return '0DTE';
-  if (value === 'session') return 'session';
+  if (value === 'session') return 'the session';
   const days = /^next:(\d+)$/.exec(value)?.[1];
   return days === undefined ? `${dayWithin(value, ms)} only` : `next ${days} ${days === '1' ? 'day' : 'days'}`;
 }
 
-/** An option that differs from the server's default, in words. */
+/** The name that stored levels have for each set of expiries between which the page switches. */
+const HORIZONS: Readonly<Record<string, 'session' | '35d' | 'all'>> = {
+  session: 'session',
+  [FIRST_EXPIRIES]: '35d',
+  all: 'all',
+};
+
+/** Returns the horizon of stored levels for the chosen expiries. Other expiries than those of the switch have no stored levels. */
+export function horizonOf(expiries: string | undefined) {
+  return HORIZONS[expiries ?? FIRST_EXPIRIES];
+}
+
+/** Returns the expiries of a horizon of stored levels as text. */
+export function horizonText(horizon: string): string {
+  return expiriesText(Object.keys(HORIZONS).find((value) => HORIZONS[value] === horizon) ?? horizon, Date.now());
+}
+
+/** An option in words. */
 export interface ScopePart {
   readonly name: ScopeName;
   readonly label: string;
   readonly text: string;
 }
 
-/** Returns the options that differ from the defaults, in words. `ms` is the time of the quotes. */
+/** Returns options in words. `ms` is the time of the quotes. */
 export function scopeParts(options: ChosenOptions, ms: number): ScopePart[] {
   const { expiries } = options;
   const first: ScopePart[] =
@@ -112,7 +166,7 @@ export function scopeParts(options: ChosenOptions, ms: number): ScopePart[] {
   return [...first, ...rest];
 }
 
-/** Returns the options that differ from the defaults as one text: `Expiries 0DTE, Weight the day's volume`. */
+/** Returns options as one text: `Expiries 0DTE, Weight the day's volume`. */
 export function scopeText(options: ChosenOptions, ms: number): string {
   return scopeParts(options, ms)
     .map(({ label, text }) => `${label} ${text}`)

@@ -113,8 +113,11 @@ function statedOptions({ ofMarket }: Operation, { properties }: TObject): TPrope
     const { default: _, ...schema } = stated[name] ?? properties[name]!;
     return [name, Type.Optional(schema as TSchema)];
   });
-  const hasMove = taken.includes('smile_dynamics');
-  const several = hasMove ? (taken.includes('sign') ? 'FlipOptions' : 'HedgingOptions') : 'AnalysisOptions';
+  const [hasMove, hasSign, hasExpiry] = (['smile_dynamics', 'sign', 'expiry'] as const).map((each) =>
+    taken.includes(each),
+  );
+  const ofMove = hasSign ? (hasExpiry ? 'FlipOrExpiryOptions' : 'FlipOptions') : 'HedgingOptions';
+  const several = hasMove ? ofMove : 'AnalysisOptions';
   const name = taken.length > 1 ? several : taken[0] === 'expiry' ? 'ExpiryOption' : 'ExpiriesOption';
   return { options: Type.Optional(namedObject(name, OPTIONS_STATED, Object.fromEntries(schemas))) };
 }

@@ -7,7 +7,6 @@ import { gammaOfRecord, gammaRegime, signMarginPct } from '../../analytics/expos
 import type { Walls } from '../../analytics/exposure/walls.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { shownName } from '../../core/clean-text.ts';
-import { invalidArgument } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
@@ -16,11 +15,11 @@ import { answerSchema, type Context, defineOperation, ORIGIN, type Provenance } 
 import { namedObject, number, objectOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullable, numberOrNull, textList } from '../engine/wrapped-schemas.ts';
-import { type ChainInput, flipInput, optionsOf } from '../reading/analysis-options.ts';
+import { flipInput, optionsWithExpiry } from '../reading/analysis-options.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
-import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { expiryChoice } from '../reading/expiry-choice.ts';
 import {
   levelsByHorizonOf,
   levelsOf,
@@ -118,11 +117,7 @@ export const getLiveGexNodes = defineOperation({
     isContract: true,
   },
   *run(input, context, isWanted) {
-    const { expiries = 'all' } = input as Partial<ChainInput>;
-    if (input.expiry && expiries !== 'all')
-      throw invalidArgument('/expiry', 'must not be combined with expiries, which selects expiries too');
-    const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
-    const reading = yield* readMarketAs(options, input.ticker, context);
+    const reading = yield* readMarketAs(optionsWithExpiry(input), input.ticker, context);
     // Variants are computed only for the extended answer, because the default answers of the tool and the route have no variants.
     const { result, provenance } = yield* gexNodesOf(reading, context, isWanted('by_flow'));
     const horizons = isWanted('horizons') ? yield* horizonsOf(reading) : undefined;

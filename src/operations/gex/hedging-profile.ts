@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import { DEFAULT_OPTIONS } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { type HedgingAtMove, hedgingAtMoves } from '../../analytics/exposure/hedging-at-moves.ts';
 import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
@@ -20,10 +20,10 @@ import {
 import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
-import { smileDynamics, ssrOf } from '../reading/analysis-options.ts';
+import { type ChainInput, flipInput, optionsWithExpiry } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct, volumeNotes } from '../reading/daily-volume.ts';
-import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { conventionOf, flowSignNotes, signConvention } from '../reading/dealer-sign.ts';
+import { expiryChoice } from '../reading/expiry-choice.ts';
 import { levelsOf, provenanceOf, readMarketAs, reportHead, settledSince } from '../reading/market-reading.ts';
 import { gammaNotes, regimeField, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
@@ -50,7 +50,9 @@ const row = namedObject('HedgingAtMove', undefined, {
 const full = objectOf({
   ticker: textField('Underlying symbol.'),
   spot_price: number('Present spot, dollars.'),
-  expiry: documented(textField('all, 0dte or YYYY-MM-DD.'), { anyOf: [{ enum: ['all', '0dte'] }, { format: 'date' }] }),
+  expiry: documented(textField('all, 0dte or YYYY-MM-DD.'), {
+    anyOf: [{ enum: ['all', '0dte', 'session'] }, { format: 'date' }, { pattern: '^next:' }],
+  }),
   gex_flip: gexReport.properties.gex_flip,
   rows: Type.Array(row, { description: 'By move, ascending.' }),
   flip_resolved: gexReport.properties.flip_resolved,
@@ -93,15 +95,11 @@ export const getHedgingProfile = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}/hedging',
-    input: objectOf({ ...input.properties, smile_dynamics: smileDynamics }),
+    input: objectOf({ ...input.properties, ...flipInput.properties }),
   },
   *run(input, context) {
-    const expiries = expirySelection(input.expiry);
-    const reading = yield* readMarketAs(
-      { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries, ssr: ssrOf(input.smile_dynamics, input.ticker) },
-      input.ticker,
-      context,
-    );
+    const options = optionsWithExpiry(input);
+    const reading = yield* readMarketAs(options, input.ticker, context);
     const { chain, prepared } = reading;
     const { exposures, flip } = yield* levelsOf(reading);
     const moves = [...new Set(input.moves ?? MOVES)].toSorted((a, b) => a - b);
@@ -115,7 +113,7 @@ export const getHedgingProfile = defineOperation({
     return {
       result: {
         ...reportHead(chain),
-        expiry: input.expiry ?? 'all',
+        expiry: input.expiry ?? (input as Partial<ChainInput>).expiries ?? 'all',
         gex_flip: flip.level,
         rows: profile.map((each) => rowOf(each, volume)),
         flip_resolved: flip.resolved,
@@ -124,12 +122,13 @@ export const getHedgingProfile = defineOperation({
         sign_convention: conventionOf(prepared),
       },
       provenance: provenanceOf(chain, context, [
-        ...(expiries.kind === 'all'
+        ...(options.expiries.kind === 'all'
           ? []
           : settledSince(
               prepared.series.map(({ series }) => series),
               context,
             )),
+        ...flowSignNotes(prepared),
         ...fractionNotes('moves', moves),
         ...gammaNotes(prepared, flip),
         ...regimeNotes(exposures),

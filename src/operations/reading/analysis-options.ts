@@ -15,6 +15,7 @@ import type { Answer, Context } from '../engine/operation.ts';
 import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
 import { flowSignNotes } from './dealer-sign.ts';
+import { expirySelection } from './expiry-choice.ts';
 import { openInterestNotes, preparedChainOf, provenanceOf } from './market-reading.ts';
 
 /** A ticker and the options for the analysis of its chain. With the right options, an analysis gives the figures of other tools. */
@@ -117,6 +118,14 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries, ssr, cashDividends: [] };
   }
   throw invalidArgument('/expiries', 'must be all, 0dte, a date YYYY-MM-DD, session, or next:N for N days');
+}
+
+/** Returns the options of a request that selects expiries by `expiry` or by `expiries`. Throws `ClientError` if it has both. */
+export function optionsWithExpiry(input: Partial<ChainInput> & { readonly expiry?: string }): ChainReadOptions {
+  const { expiry, expiries = 'all' } = input;
+  if (expiry && expiries !== 'all')
+    throw invalidArgument('/expiry', 'must not be combined with expiries, which selects expiries too');
+  return { ...optionsOf(input), ...(expiry && { expiries: expirySelection(expiry) }) };
 }
 
 /** Returns the ratio of a request's smile dynamics. Throws `ClientError` if the text is none. */

@@ -4,13 +4,7 @@ import fc from 'fast-check';
 import type { Chain } from '../../../src/market/chain.ts';
 import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
 import { getHedgingProfile } from '../../../src/operations/gex/hedging-profile.ts';
-import {
-  type Hedging,
-  hedgingArguments,
-  movesWithin,
-  profileReadout,
-  sharesAt,
-} from '../../../web/chart/hedging-moves.ts';
+import { type Hedging, movesWithin, profileReadout, sharesAt } from '../../../web/chart/hedging-moves.ts';
 import type { ProfileAnswer } from '../../../web/data/page-answers.ts';
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { chainOf, LATER, quoted, range } from '../../analytics/small-chains.ts';
@@ -66,17 +60,6 @@ describe('the moves of a request', () => {
         },
       ),
     );
-  });
-
-  test.each([
-    [{}, { moves: '-1,1' }],
-    [{ expiries: '2026-12-18' }, { moves: '-1,1', expiry: '2026-12-18' }],
-    [{ expiries: '0dte' }, { moves: '-1,1', expiry: '0dte' }],
-    [{ expiries: 'next:5' }, undefined],
-    [{ weight: 'volume' }, undefined],
-    [{ expiries: '0dte', sign: 'flow' }, undefined],
-  ])('with the options %p they are %p', (options, args) => {
-    expect(hedgingArguments(options, [-1, 1])).toEqual(args as never);
   });
 });
 

@@ -71,9 +71,14 @@ test('remarks name the options that are not the defaults', () => {
   expect(remarksOn(FIGURE_TEXTS.remarks, {})).toEqual([]);
   expect(remarksOn(FIGURE_TEXTS.remarks, { weight: 'volume', expiries: '0dte' })).toEqual([
     expect.stringContaining('volume of the day'),
-    'Only these expiries count: 0dte.',
+    'Of the live expiries, only these count: 0DTE.',
   ]);
-  expect(remarksOn(FIGURE_TEXTS.remarks, { sign: 'flow', gamma: 'feed', iv: 'own', forward: 'flat' })).toHaveLength(4);
+  expect(remarksOn(FIGURE_TEXTS.remarks, { ticker: 'SPY', expiries: 'all', smile_dynamics: 'ssr=2' })).toEqual([
+    expect.stringContaining('SSR 2'),
+  ]);
+  expect(
+    remarksOn(FIGURE_TEXTS.remarks, { sign: 'short_both', gamma: 'feed', iv: 'own', forward: 'flat' }),
+  ).toHaveLength(4);
 });
 
 test('values of figures, with a flip that is not resolved', () => {

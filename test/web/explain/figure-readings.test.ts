@@ -15,6 +15,7 @@ describe('the other readings', () => {
       { expiries: '0dte', forward: 'flat' },
       { expiries: '0dte', gamma: 'feed' },
       { expiries: '0dte', iv: 'feed' },
+      { expiries: '0dte', smile_dynamics: 'sticky_moneyness' },
       { expiries: '0dte', weight: 'volume' },
       { expiries: '0dte', sign: 'flow' },
     ]);
@@ -26,6 +27,7 @@ describe('the other readings', () => {
       ['flat forwards', { iv: 'own', sign: 'flow', forward: 'flat' }],
       ['feed gamma', { iv: 'own', sign: 'flow', gamma: 'feed' }],
       ['quote volatility', { sign: 'flow' }],
+      ['sticky moneyness', { iv: 'own', sign: 'flow', smile_dynamics: 'sticky_moneyness' }],
       ['volume weight', { iv: 'own', sign: 'flow', weight: 'volume' }],
       ['convention', { iv: 'own' }],
     ]);
@@ -97,6 +99,7 @@ describe('firmness of a price', () => {
       ['forward', false],
       ['gamma', false],
       ['iv', false],
+      ['smile_dynamics', false],
       ['weight', true],
       ['sign', true],
     ]);

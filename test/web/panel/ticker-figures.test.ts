@@ -12,6 +12,10 @@ const LEVELS = {
   flip_resolved: true,
   expiry: '2026-12-18',
   regime: 'negative_gamma',
+  regime_probability: 0.91,
+  sign_margin_pct: 12,
+  flip_zone: { low: 590, high: 601 },
+  spot_in_flip_zone: false,
   net_gex_mil: -110,
   sign_convention: 'Dealers are long calls and short puts (assumed).',
   by_flow: { signed_share_pct: 0.46 },
@@ -38,8 +42,20 @@ describe('the regime of a ticker', () => {
     expect(figureOf('net_gex', change)).toMatchObject({ meaning, tone });
   });
 
-  test('says how little the prints sign', () => {
-    expect(figureOf('net_gex', { sign_convention: FLOW }).note).toBe('prints sign 0.46 % of open interest');
+  test.each([
+    ['how little the prints sign', { sign_convention: FLOW }, 'prints sign 0.46 % of open interest · odds 91 %'],
+    ['the odds', {}, 'dealers amplify moves · odds 91 %'],
+    ['odds that are too low', { regime: 'undetermined', regime_probability: 0.62 }, 'odds 62 %, below 80'],
+    ['a low margin', { regime: 'undetermined', sign_margin_pct: 1 }, 'too near zero · odds 91 %'],
+    ['the zone', { regime: 'undetermined', spot_in_flip_zone: true }, 'spot in the zone of the flip · odds 91 %'],
+  ])('says %s', (_, change, note) => {
+    expect(figureOf('net_gex', change).note).toBe(note);
+  });
+
+  test('the flip has its zone, and none if it is not resolved', () => {
+    expect(figureOf('gex_flip').note).toBe('zone 590.00–601.00');
+    expect(figureOf('gex_flip', { flip_zone: null }).note).toBe('');
+    expect(figureOf('gex_flip', { flip_resolved: false, flip_zone: null }).value).toBe('—');
   });
 });
 

@@ -22,6 +22,11 @@ describe('the address of a state', () => {
     ['#/SPY/ticker?at=2026-11-20T20:30:00Z', { ...START, at: '2026-11-20T20:30:00Z' }],
     ['#/SPY/ticker?weight=volume&sign=flow', { ...START, options: { weight: 'volume', sign: 'flow' } }],
     ['#/SPY/ticker?expiries=0dte&zoom=20', { ...START, options: { expiries: '0dte' }, zoom: 20 }],
+    ['#/SPY/ticker?expiries=all', { ...START, options: { expiries: 'all' } }],
+    [
+      '#/SPY/ticker?sign=short_both&smile_dynamics=ssr=1.5',
+      { ...START, options: { sign: 'short_both', smile_dynamics: 'ssr=1.5' } },
+    ],
     ['#/SPY/ticker?pin=2026-11-20T20:30:00Z&diff=1', { ...START, pinned: '2026-11-20T20:30:00Z', isDiff: true }],
     ['#/SPY/scan?_dte=7', { ...START, view: 'odds', own: { dte: '7' } }],
     ['#/SPY/compare?_with=SPY,QQQ', { ...START, view: 'compare', own: { with: 'SPY,QQQ' } }],
@@ -48,7 +53,7 @@ describe('the address of a state', () => {
   });
 
   test.each([
-    ['a default as an option', '#/SPY/ticker?weight=open_interest&expiries=all'],
+    ['a default as an option', '#/SPY/ticker?weight=open_interest&expiries=next:35'],
     ['a difference without A', '#/SPY/ticker?diff=1'],
     ['a live moment', '#/SPY@live'],
   ])('%s is the default', (_, address) => {

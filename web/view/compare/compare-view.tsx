@@ -57,7 +57,7 @@ export function CompareView() {
       <TickerGrid
         id="compare"
         title="Side by side"
-        unit="change since the previous close · GEX per 1 % move · ± day: one standard deviation · │ put wall ● spot │ call wall ┆ flip"
+        unit="change since the previous close · levels of all expiries · GEX per 1 % move · ± day: one standard deviation · │ put wall ● spot │ call wall ┆ flip"
         call={picked.length > 0 ? { ...call, args: { tickers: picked.join(), ...call.args } } : call}
         columns={wide}
         rows={pickedRows}
@@ -92,7 +92,7 @@ export function CompareView() {
         {...asked}
         id="universe"
         title="All tickers"
-        unit={`change since the previous close · GEX per 1 % move${at === null ? ' · live' : ''}`}
+        unit={`change since the previous close · levels of all expiries · GEX per 1 % move${at === null ? ' · live' : ''}`}
         call={call}
         columns={columns}
         rows={shownRows}

@@ -20,7 +20,7 @@ import { MeasureChoice, OwnSelect } from '../../panel/choices.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
-import { allExpiries } from '../../state/scope.ts';
+import { allExpiries, allOptions } from '../../state/scope.ts';
 import { expiryColumns } from './expiry-columns.ts';
 
 /** The ranges of strikes that the view offers, in percent of spot on each side. */
@@ -30,10 +30,11 @@ const BAND = '10';
 /** Renders the Expiries view: the matrix of strikes and expiries, the term structure, and a grid with one row per series. */
 export function ExpiriesView() {
   const asked = gexView.asked.value;
-  const { measure, options } = page.value;
-  const { expiries: chosen, ...others } = options;
+  const { measure, options, pinned, isDiff } = page.value;
+  const { expiries: chosen } = options;
+  const others = allOptions.value;
   const moment = asOf.value;
-  // The Expiries view shows all expiries even if the page includes only one expiry, so that the member can choose another expiry.
+  // The Expiries view shows all expiries even if the page analyses only some of them, so that the member can choose others.
   const all = allExpiries.value;
   const fresh = all.answer?.body;
   // While all expiries are loading, the previous expiries stay visible, so that the focus is not lost.
@@ -41,14 +42,16 @@ export function ExpiriesView() {
   const { ticker } = asked.answer?.body.expiries ?? {};
   if (fresh) known.current = fresh;
   const expiries = known.current?.ticker === ticker ? known.current : undefined;
-  const before = chosen === undefined ? comparedView.value?.body.expiries : undefined;
+  const earlier = useAnswer<Expiries>(
+    isDiff && pinned !== null ? tickerCall('get_gex_by_expiry', pinned, others) : undefined,
+  );
+  const before = comparedView.value && earlier.answer?.call.args.at === pinned ? earlier.answer?.body : undefined;
   const [at, setAt] = useState<number | null>(null);
   const cursor = at !== null && expiries && at < expiries.count ? at : null;
   const table = useMemo(() => expiries && columnTable(expiries), [expiries]);
   if (!asked.answer || (!expiries && !all.problem)) return <ViewState asked={asked} />;
-  const pick = (expiry: string) => navigate({ options: expiry === chosen ? others : { ...options, expiries: expiry } });
+  const pick = (expiry: string) => navigate({ options: { ...options, expiries: expiry === chosen ? '' : expiry } });
   const call = tickerCall('get_gex_by_expiry', moment, others);
-  const isRestricted = chosen !== undefined;
   return (
     <div class="expiries-view fills-wide">
       <MatrixPanel measure={measure} chosen={chosen} others={others} moment={moment} onPick={pick} />
@@ -56,7 +59,7 @@ export function ExpiriesView() {
         id="term"
         class="term-panel beside"
         title="Term structure"
-        unit={isRestricted ? 'all expiries' : 'by expiry'}
+        unit="by expiry"
         call={call}
         {...all}
         table={table}
@@ -124,7 +127,7 @@ function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelPro
       id="matrix"
       class="matrix-panel"
       title={`${title} by strike × expiry`}
-      unit={`${unit}${chosen === undefined ? '' : ' · all expiries'}`}
+      unit={unit}
       call={call}
       answer={answer}
       problem={problem ?? earlier.problem}
@@ -185,7 +188,7 @@ function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps)
       id="expiries"
       class="grid-panel beside-wide"
       title="Expiries"
-      unit={before ? 'changes against A' : 'all expiries · Enter picks one for the page'}
+      unit={before ? 'changes against A' : 'Enter picks one for the page'}
       call={call}
       table={table}
     >

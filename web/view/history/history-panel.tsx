@@ -27,6 +27,7 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { Choice } from '../../panel/choices.tsx';
 import { historyCall, navigate, page, tickerCall } from '../../state/page.ts';
 import { fillingPast } from '../../state/page-market.ts';
+import { horizonOf, horizonText } from '../../state/scope-words.ts';
 import { moveToMoment } from '../../state/time-stops.ts';
 import { tradingTicks } from '../../time/trading-axis.ts';
 
@@ -45,7 +46,14 @@ export function HistoryPanel({ moment }: { moment: string }) {
   const { own, ticker } = page.value;
   const span = useMemo(() => historySpan(own, moment), [own.from, own.to, own.per, moment]);
   const { from, to, per } = span;
-  const args = { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX };
+  const horizon = horizonOf(page.value.options.expiries) ?? 'all';
+  const args = {
+    per,
+    ...(from && { from }),
+    ...(to && { to }),
+    points: POINTS_MAX,
+    ...(horizon !== 'all' && { horizon }),
+  };
   const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), `${moment} ${fillingPast.value}`);
   const history = asked.answer?.body;
   useEffect(() => {
@@ -54,6 +62,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
     setSelected(null);
   }, [ticker, own.from, own.to, span.per]);
   // While the next time range is loading, the charts show the previous range.
+  const leftOut = history?.notes.filter((note) => note.startsWith('Left out')).join(' ');
   const shown = useMemo(() => {
     if (!history) return undefined;
     const { from, to } = asked.answer!.call.args as { from?: string; to?: string };
@@ -74,7 +83,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
       id="history"
       class="history-panel"
       title="History of the levels"
-      unit={`by ${span.per}, times of New York${fillingPast.value ? ` · the past is being filled, ${fillingPast.value}` : ''}`}
+      unit={`by ${span.per}, times of New York · ${horizonText(horizon)}${fillingPast.value ? ` · the past is being filled, ${fillingPast.value}` : ''}`}
       call={tickerCall('get_gex_history', moment, args)}
       {...asked}
       table={table}
@@ -126,6 +135,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
           onOpen={goTo}
         />
       )}
+      {leftOut && <p class="muted small inset">{leftOut}</p>}
     </ChartPanel>
   );
 }

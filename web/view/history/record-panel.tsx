@@ -36,7 +36,7 @@ export function RecordPanel({ moment }: { moment: string }) {
       id="record"
       class="record-panel beside-wide"
       title="Whether levels held"
-      unit="percent of days · levels as they stood before the open"
+      unit="percent of days · levels of all expiries, as they stood before the open"
       call={tickerCall('get_level_record', moment, ARGS)}
       {...asked}
       table={table}

@@ -19,6 +19,7 @@ import { Facts } from '../../panel/facts.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import type { AskedCall } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
+import { horizonText } from '../../state/scope-words.ts';
 import { whipsawParts } from './whipsaw-parts.ts';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];
@@ -46,7 +47,7 @@ export function DensityPanel({ asked }: { asked: AskedCall<Radar> }) {
       title="Density at expiry"
       unit={
         density
-          ? `${newYorkDay(density.expiry, true)}, ${countText(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money`
+          ? `${newYorkDay(density.expiry, true)}, ${countText(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money · levels of ${horizonText(radar.gex_boundaries.expiries)}`
           : ''
       }
       {...asked}

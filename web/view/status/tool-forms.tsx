@@ -138,7 +138,7 @@ function ToolForm({ name, tool, prefill, isOpen }: ToolFormProps) {
           </div>
         </form>
         <div>
-          <CallForms id={name} call={rested} hasOptions={false} notes={undefined} />
+          <CallForms id={name} call={rested} notes={undefined} />
         </div>
       </div>
     </details>

@@ -36,7 +36,7 @@ export function HedgingNodesPanel() {
       id="nodes"
       class="grid-panel nodes-panel"
       title="Hedging nodes"
-      unit="shares that dealers must trade"
+      unit="shares that dealers must trade · all expiries"
       call={call}
       {...asked}
       table={table}

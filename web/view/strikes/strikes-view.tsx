@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { type JoinedRow, joinRows } from '../../data/joined-rows.ts';
 import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
 import { ChartPanel, Problem, ViewState } from '../../panel/chart-panel.tsx';
-import { navigate, page, tickerCall } from '../../state/page.ts';
+import { navigate, page, pageOptions, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView, pinnedView } from '../../state/page-market.ts';
 import { HedgingNodesPanel } from './nodes-panel.tsx';
 import { strikeColumns } from './strike-columns.ts';
@@ -27,7 +27,7 @@ export function StrikesView() {
         class="grid-panel"
         title="Strikes"
         unit={`exposures in dollars · ${strikes.sign_convention}`}
-        call={tickerCall('get_gex_by_strike', asOf.value, page.value.options)}
+        call={tickerCall('get_gex_by_strike', asOf.value, pageOptions.value)}
         {...asked}
         table={table}
       >

@@ -5,7 +5,7 @@ import { profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import type { Levels, ProfileAnswer } from '../../data/page-answers.ts';
 import { duration, percent, plain, signedAmount } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { page, pageTicker, setOwn } from '../../state/page.ts';
+import { page, pageOptions, pageTicker, setOwn } from '../../state/page.ts';
 import { tickers, useTickerAnswer } from '../../state/page-market.ts';
 
 type Combined = FullAnswer<'get_gex_combined'>;
@@ -43,7 +43,7 @@ export function WithField() {
  */
 export function CombinedPanel() {
   const other = page.value.own.with!;
-  const asked = useTickerAnswer<Combined>('get_gex_combined', { with: other, ...page.value.options });
+  const asked = useTickerAnswer<Combined>('get_gex_combined', { with: other, ...pageOptions.value });
   const combined = asked.answer?.body;
   const profile = combined && ({ ...combined, vanna_flip: null, charm_flip: null } as unknown as ProfileAnswer);
   return (

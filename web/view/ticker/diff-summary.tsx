@@ -3,13 +3,13 @@ import type { GexView } from '../../data/page-answers.ts';
 import { newYorkDay, newYorkMoment, signedAmount, strikeText } from '../../page-format.ts';
 import { Problem } from '../../panel/chart-panel.tsx';
 import { gexCurve, type MomentDifference, momentDifference, valueAt } from '../../state/moment-diff.ts';
-import { navigate, page } from '../../state/page.ts';
+import { navigate, page, pageOptions } from '../../state/page.ts';
 import { comparedView, gexView, pinnedView } from '../../state/page-market.ts';
 import { scopeText } from '../../state/scope-words.ts';
 
 /** Renders one line with the differences between moment A and the page's moment, or the reason why a comparison is not possible. */
 export function DiffSummary() {
-  const { pinned, options } = page.value;
+  const { pinned } = page.value;
   const now = gexView.asked.value.answer;
   const before = comparedView.value;
   const difference = useMemo(
@@ -34,7 +34,7 @@ export function DiffSummary() {
     difference && now!.asOf !== before!.asOf
       ? [...netBridge(now!.body, before!.body), ...differenceTexts(difference)]
       : [];
-  const chosen = scopeText(options, Date.parse(now?.asOf ?? ''));
+  const chosen = scopeText(pageOptions.value, Date.parse(now?.asOf ?? ''));
   return (
     <p class="diff-summary inset" data-diff={difference ? 'shown' : 'waiting'} role="status">
       {!difference

@@ -1,11 +1,11 @@
-import { type Hedging, hedgingArguments, movesWithin, profileReadout } from '../../chart/hedging-moves.ts';
+import { type Hedging, movesWithin, profileReadout } from '../../chart/hedging-moves.ts';
 import { cursorPrice } from '../../chart/price-axis.ts';
 import { hedgingTable, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import { type Levels, type ProfileAnswer, useAnswer, useRested } from '../../data/page-answers.ts';
 import { requestOf } from '../../operations.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
-import { page, tickerCall } from '../../state/page.ts';
+import { page, pageOptions, tickerCall } from '../../state/page.ts';
 import { gexView } from '../../state/page-market.ts';
 import { priceRange } from '../../state/price-range.ts';
 import { WithField } from './combined-panel.tsx';
@@ -21,19 +21,23 @@ const CURVES = { gamma: 'net gamma', shares: 'shares' } as const;
 
 /** Renders what dealers trade if spot moves: net gamma at other spots, or the shares of the whole move, on the page's price axis. */
 export function ProfilePanel({ profile, levels, before, moment }: ProfilePanelProps) {
-  const { options, own } = page.value;
+  const { own } = page.value;
+  const options = pageOptions.value;
   const cursor = cursorPrice.value;
   const wantsShares = own.curve === 'shares';
-  const args = hedgingArguments(options, movesWithin(priceRange.value));
+  const profileCall = tickerCall('get_gex_profile', moment, options);
+  const moves = movesWithin(priceRange.value).join();
   // The server prices the chain at up to 41 spots for this answer, so the page asks only if the member looks at a move.
-  const wanted = args && (wantsShares || cursor !== null) ? tickerCall('get_hedging_profile', moment, args) : undefined;
+  const wanted =
+    moves && (wantsShares || cursor !== null)
+      ? tickerCall('get_hedging_profile', moment, { moves, ...options })
+      : undefined;
   const call = useRested(wanted, wanted && requestOf(wanted).path, REST_MS);
   const asked = useAnswer<Hedging>(call);
-  // The shares must be those of the snapshot and the expiries of the profile.
+  // The shares must be those of the snapshot and the options of the profile.
+  const { moves: _, ...shown } = asked.answer?.call.args ?? {};
   const hedging =
-    asked.answer && call && asked.answer.call.args.at === moment && asked.answer.call.args.expiry === args?.expiry
-      ? asked.answer
-      : undefined;
+    requestOf({ ...profileCall, args: shown }).path === requestOf(profileCall).path ? asked.answer : undefined;
   const isShares = wantsShares && hedging !== undefined;
   return (
     <ChartPanel
@@ -41,15 +45,11 @@ export function ProfilePanel({ profile, levels, before, moment }: ProfilePanelPr
       class="profile-panel beside"
       title="If spot moves"
       unit={isShares ? 'shares that dealers trade on the way' : 'net GEX, $ per 1 %'}
-      call={isShares ? hedging.call : tickerCall('get_gex_profile', moment, options)}
+      call={isShares ? hedging.call : profileCall}
       answer={isShares ? hedging : gexView.asked.value.answer}
       isSlow={wantsShares && asked.isSlow}
       table={isShares ? hedgingTable(hedging.body) : profileTable(profile)}
-      readout={
-        wantsShares && !args
-          ? 'The shares of a whole move are known for all expiries or one of them, with the other options at their defaults.'
-          : profileReadout(profile, cursor ?? profile.spot_price, before, hedging?.body)
-      }
+      readout={profileReadout(profile, cursor ?? profile.spot_price, before, hedging?.body)}
       controls={
         <>
           <OwnSelect

@@ -13,7 +13,7 @@ import { cursorPrice, selection } from '../../chart/price-axis.ts';
 import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { MeasureChoice } from '../../panel/choices.tsx';
 import { levelsLine, TickerFigures } from '../../panel/ticker-figures.tsx';
-import { navigate, page, tickerCall } from '../../state/page.ts';
+import { navigate, page, pageOptions, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { zoomBy } from '../../state/price-range.ts';
 import { copy } from '../../state/ui.ts';
@@ -22,13 +22,15 @@ import { DiffSummary } from './diff-summary.tsx';
 import { HorizonRow } from './horizon-row.tsx';
 import { ProfilePanel } from './profile-panel.tsx';
 import { SessionsPanel } from './sessions-panel.tsx';
+import { SignRow } from './sign-row.tsx';
 
 /** Renders the Ticker view: seven figures, and on one price axis the levels of the last sessions, the ladder and the profile. */
 export function TickerView() {
   const asked = gexView.asked.value;
   const { answer } = asked;
   const before = comparedView.value?.body;
-  const { measure, options } = page.value;
+  const { measure } = page.value;
+  const options = pageOptions.value;
   const moment = asOf.value;
   const view = answer?.body;
   const calls = useMemo(
@@ -50,6 +52,7 @@ export function TickerView() {
     <>
       <TickerFigures levels={levels} before={before?.levels} />
       <HorizonRow />
+      <SignRow levels={levels} />
       {page.value.isDiff && <DiffSummary />}
       <div class="ticker-charts">
         <ChartPanel
