@@ -66,7 +66,10 @@ const PLAIN: ReadonlySet<string> = new Set(['ticker', 'at', 'moves']);
 function toolArguments({ operation, args, isTool }: Call): Call['args'] | undefined {
   if (isTool || !WEB_OPERATIONS[operation].hasExpiries) return args;
   const { expiries = 'all', ...others } = args;
-  return expiries === 'all' && Object.keys(others).every((name) => PLAIN.has(name)) ? others : undefined;
+  if (Object.keys(others).some((name) => !PLAIN.has(name))) return undefined;
+  if (expiries === 'all') return others;
+  const isOne = /^(?:0dte|\d{4}-\d\d-\d\d)$/.test(String(expiries));
+  return isOne && WEB_OPERATIONS[operation].isTool ? { ...others, expiry: expiries } : undefined;
 }
 
 /** Returns the MCP message of the call, or the URI of the resource. Undefined if MCP has neither a tool nor a resource for the call. */

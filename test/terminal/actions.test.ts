@@ -68,6 +68,13 @@ describeInBrowser('acts by keyboard alone', () => {
     expect(await focusedPanel()).toBe('ladder');
     await page.keyboard.press('c');
     expect(await page.evaluate(() => navigator.clipboard.readText())).toStartWith('curl -H "X-API-Key: $ZOMMA_KEY"');
+    // MCP has the figures of all expiries.
+    await pressFrom(page, 'Shift+C');
+    await page.getByText('There is no MCP form of this call.').waitFor();
+    await page.focus('[data-horizon="all"]');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[data-panel="ladder"] .panel-title >> text=all expiries');
+    await page.focus('[data-panel="ladder"] summary');
     await page.keyboard.press('Shift+C');
     expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toHaveProperty('method');
     await page.keyboard.press('y');

@@ -139,12 +139,17 @@ export type ViewPart = 'strikes' | 'profile' | 'expiries';
  * for the newest answer, and copies a call with the moment of this answer.
  */
 export function sourceOf(log: AnswerLog, { name, path }: CopiedCall): { answer?: SeenAnswer; part?: ViewPart } {
-  const newest = (each: string) => log.answers.get(each) ?? log.answers.get(each.replace(/[?&]at=[^&]+$/, ''));
+  const live = (each: string) => each.replace(/[?&]at=[^&]+$/, '');
+  const newest = (each: string) => log.answers.get(each) ?? log.answers.get(live(each));
   const own = newest(name);
   const part = /\/(strikes|profile|expiries)$/.exec(path)?.[1] as ViewPart | undefined;
   if (own) return { answer: own };
-  const view = part && newest(name.replace(path, path.replace(part, 'view')));
-  return view ? { answer: view, part } : {};
+  if (!part) return {};
+  // Of the parts, only the profile has the option `smile_dynamics`.
+  const viewOf = (each: string) => each.replace(/smile_dynamics=[^&]+&?/, '').replace(/&$/, '');
+  const wanted = viewOf(name.replace(path, path.replace(part, 'view')));
+  const found = [...log.answers.keys()].findLast((each) => viewOf(each) === wanted || viewOf(each) === live(wanted));
+  return found ? { answer: log.answers.get(found)!, part } : {};
 }
 
 /** Shows an address and waits until its view has all its answers. */

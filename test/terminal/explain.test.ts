@@ -1,7 +1,11 @@
 import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { otherReadings } from '../../web/explain/figure-readings.ts';
+import { FIRST_EXPIRIES } from '../../web/state/address.ts';
 import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
+
+/** The options of a page without options. */
+const FIRST = { expiries: FIRST_EXPIRIES };
 
 describeInBrowser('the panel Explain', () => {
   const terminal = withTerminal();
@@ -30,13 +34,13 @@ describeInBrowser('the panel Explain', () => {
     // The page has some figures from wide answers, which have ten digits.
     const inTenDigits = (value: number) => Number(value.toPrecision(10));
     const asked = await Promise.all(
-      [{ option: 'page', options: {} }, ...otherReadings({})].map(async ({ option, options }) => {
+      [{ option: 'page', options: FIRST }, ...otherReadings(FIRST)].map(async ({ option, options }) => {
         const query = new URLSearchParams({ ...(options as Record<string, string>), at: at! });
         const body = (await (await terminal.get(`/api/v1/nodes/gex/SPY?${query}`)).json()) as { gex_flip: number };
         return [option, inTenDigits(body.gex_flip)];
       }),
     );
-    expect(asked).toHaveLength(6);
+    expect(asked).toHaveLength(7);
     expect(shown).toEqual(Object.fromEntries(asked));
 
     await page.focus('[data-reading="weight"] button');
@@ -83,7 +87,7 @@ describeInBrowser('the panel Explain', () => {
   });
 
   test('a strike has its row, and the call that gives it', async () => {
-    const page = await terminal.open('#/SPY/ticker?explain=strike.650');
+    const page = await terminal.open('#/SPY/ticker?expiries=all&explain=strike.650');
     await page.waitForSelector('.explain [data-fact="share of gross"]');
     expect(await headingOf(page)).toBe('Strike 650');
     const curl = (await page.textContent('[data-call="curl"]'))!;
@@ -111,7 +115,7 @@ describeInBrowser('the panel Explain', () => {
     await page.keyboard.press('i');
     await page.waitForSelector('[data-sentence="skew_25d"]');
     expect(await headingOf(page)).toBe('skew 25d');
-    expect(await page.textContent('#call-text')).toContain('/expiries?at=');
+    expect(await page.textContent('#call-text')).toContain('/expiries?expiries=all&at=');
   });
 
   test('even a wide page explains only what is chosen, and closes it; a narrow page has a sheet', async () => {

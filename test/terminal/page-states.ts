@@ -3,7 +3,15 @@ import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { requestOf } from '../../web/operations.ts';
 import { newYorkMoment } from '../../web/page-format.ts';
-import { formatAddress, MEASURES, OPTION_VALUES, type PageState, START, VIEWS } from '../../web/state/address.ts';
+import {
+  FIRST_EXPIRIES,
+  formatAddress,
+  MEASURES,
+  OPTION_VALUES,
+  type PageState,
+  START,
+  VIEWS,
+} from '../../web/state/address.ts';
 import { answersOf, type CopiedCall, copiedCall, goTo, sourceOf } from './answers.ts';
 import { menusOf } from './panel-actions.ts';
 
@@ -15,11 +23,11 @@ export function randomStates(count: number, moments: readonly string[]): PageSta
   const options = fc.record(
     Object.fromEntries([
       ...Object.entries(OPTION_VALUES).map(([name, values]) => [name, fc.constantFrom(...values)]),
-      ['expiries', fc.constantFrom('all', 'all', 'next:30', '0dte')],
+      ['expiries', fc.constantFrom(FIRST_EXPIRIES, FIRST_EXPIRIES, 'all', 'next:30', '0dte')],
     ]),
   );
   const isChosen = ([name, value]: [string, unknown]) =>
-    value !== 'all' && value !== OPTION_VALUES[name as keyof typeof OPTION_VALUES]?.[0];
+    value !== FIRST_EXPIRIES && value !== OPTION_VALUES[name as keyof typeof OPTION_VALUES]?.[0];
   const state = fc
     .record({
       ticker: fc.constantFrom('SPY', 'QQQ'),
@@ -53,7 +61,8 @@ export async function checkPage(page: Page, state: PageState): Promise<boolean> 
   const log = answersOf(page);
   await goTo(page, address);
   const { ticker, at, options } = state;
-  const { path } = requestOf({ operation: 'get_gex_view', args: { ticker, ...options, ...(at !== null && { at }) } });
+  const args = { ticker, expiries: FIRST_EXPIRIES, ...options, ...(at !== null && { at }) };
+  const { path } = requestOf({ operation: 'get_gex_view', args });
   const viewOf = () => log.answers.get(`GET ${path}`)!;
   let view = viewOf();
   let [menus, heads] = [await menusOf(page), await headsOf(page)];
@@ -84,9 +93,9 @@ export async function checkPage(page: Page, state: PageState): Promise<boolean> 
     if (!ofMarket || call.operation.name === 'get_day_changes') continue;
     const { answer: source } = sourceOf(log, call);
     const isOfAllExpiries = heads.find((each) => each.id === id)!.head!.includes('all expiries');
-    const wanted = Object.entries(options).filter(
-      ([name]) => name in input.properties && !(name === 'expiries' && isOfAllExpiries),
-    );
+    const { properties } = call.operation.rest?.input ?? input;
+    const of = { expiries: FIRST_EXPIRIES, ...options, ...(isOfAllExpiries && { expiries: 'all' }) };
+    const wanted = Object.entries(of).filter(([name]) => name in properties);
     const asked = Object.entries(call.args).filter(([name]) => ANALYSIS.includes(name));
     expect({ address, id, source: [source?.status, source?.asOf], asked: Object.fromEntries(asked) }).toEqual({
       ...{ address, id },

@@ -63,14 +63,14 @@ export async function checkPanels(
   const files = await savedFiles(page, panels, origin.ticker);
   await checkPictures(page, panels, files, origin);
   const tables = await shownTables(page, panels);
-  for (const { id, asOf, acts } of panels) {
+  for (const { id, asOf, acts, curl } of panels) {
     const answer = answers.get(id) as never;
     const expected = TABLES[id]?.(answer);
     expect([id, acts.includes('Save CSV')]).toEqual([id, expected !== undefined]);
     if (!expected) continue;
     const rows = rowsOfFile(
       id,
-      [origin.ticker, asOf, String(origin.isSimulated), 'default'],
+      [origin.ticker, asOf, String(origin.isSimulated), optionsOf(copiedCall(curl))],
       await files.get(`${id}.csv`)!.text(),
       expected,
     );
@@ -78,6 +78,12 @@ export async function checkPanels(
     expect([id, shown !== undefined]).toEqual([id, acts.includes('Show the table')]);
     if (shown) expect([id, shown]).toEqual([id, tableTexts(id, expected.columns, rows, shown)]);
   }
+}
+
+/** Returns what the file of a panel says of its options, on a page without options. */
+function optionsOf({ args, operation }: CopiedCall): string {
+  if (operation.name === 'get_gex_history') return args.horizon ? 'next 35 days' : 'all expiries';
+  return { 'next:35': 'Expiries next 35 days', all: 'all expiries' }[args.expiries ?? ''] ?? 'default';
 }
 
 /** Presses an act of some panels. */

@@ -150,7 +150,7 @@ describeInBrowser('reading', () => {
     const { page, served } = await openStored(terminal, 'ticker');
     const earlier = (day: number) => `2026-11-${day}T21:00:00.000Z`;
     served.change = (answer, at) =>
-      answer.request.endsWith('/view') && at
+      answer.request.includes('/view?') && at
         ? {
             ...answer,
             body: { ...answer.body, levels: { ...answer.body.levels, spot_price: Number(at.slice(8, 10)) } },

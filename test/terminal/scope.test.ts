@@ -55,15 +55,15 @@ describeInBrowser('the scope of the page', () => {
     ['a desktop', 1280, 800],
     ['a phone', 360, 740],
   ])(
-    '0DTE, or the next expiry, is one press on %s, the title says it, and one press restores the defaults',
+    'the session, or the next expiry, is one press on %s, the title says it, and one press restores the defaults',
     async (_, width, height) => {
       const page = await terminal.open('#/SPY/ticker', { width, height });
       const before = await figuresOf(page);
-      const first = page.locator('[data-action="first-expiry"]');
-      const name = (await first.textContent())!.replace('Next, ', '');
+      const first = page.locator('[data-option="expiries"] .switch button').first();
+      const name = (await first.textContent())!.replace('Session', 'the session');
       await first.click();
       await page.waitForFunction((text) => document.title.includes(text), name);
-      expect(await page.evaluate(() => location.hash)).toMatch(/expiries=(?:0dte|20)/);
+      expect(await page.evaluate(() => location.hash)).toMatch(/expiries=(?:session|20)/);
       await page.waitForFunction(
         (all) => document.querySelector('[data-figure="net_gex"] .figure-value')?.textContent !== all,
         before.net_gex,
@@ -92,7 +92,7 @@ describeInBrowser('the scope of the page', () => {
     const path = await (await saved).path();
     const [head, first] = (await Bun.file(path).text()).split('\r\n');
     expect(head).toStartWith('ticker,as_of,simulated,options,');
-    expect(first).toContain("true,Weight the day's volume,");
+    expect(first).toContain(`true,"Expiries next 35 days, Weight the day's volume",`);
     await page.evaluate(() => {
       const drawn: string[] = [];
       Object.assign(globalThis, { drawn });

@@ -48,7 +48,7 @@ export function testTasks(terminal: Terminal): void {
     taken();
 
     // The strikes of the next expiry, and the page says that it is one expiry.
-    await press('[data-action="first-expiry"]');
+    await press('[data-option="expiries"] .switch button:first-child');
     await press('nav.views >> text=Strikes');
     await page.waitForSelector('main[data-view="strikes"] [role="gridcell"]');
     expect(await page.title()).toMatch(/1 of \d+ expiries/);
@@ -61,7 +61,7 @@ export function testTasks(terminal: Terminal): void {
     // What dealers do if spot falls by 2 %.
     const plot = (await page.locator('[data-chart="profile"] .plot').boundingBox())!;
     const hedging = (await (
-      await terminal.get('/api/v1/nodes/gex/SPY/hedging?moves=-2')
+      await terminal.get('/api/v1/nodes/gex/SPY/hedging?moves=-2&expiries=next:35')
     ).json()) as FullAnswer<'get_hedging_profile'>;
     const { shares, spot } = hedging.rows[0]!;
     const at = await page.evaluate((price) => {

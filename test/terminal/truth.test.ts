@@ -44,10 +44,9 @@ describeRecorded('recorded chains on the page', (dir) => {
         );
         const figures = await figuresOf(page);
         const asOf = await page.getAttribute('[data-panel="ladder"]', 'data-as-of');
-        const rest = (await (await terminal.get(`/api/v1/nodes/gex/${ticker}?at=${asOf}`)).json()) as Record<
-          string,
-          number
-        >;
+        const rest = (await (
+          await terminal.get(`/api/v1/nodes/gex/${ticker}?expiries=next:35&at=${asOf}`)
+        ).json()) as Record<string, number>;
         expect({ ticker, ...figures }).toMatchObject({
           ticker,
           spot_price: format.price(rest.spot_price),
@@ -56,7 +55,9 @@ describeRecorded('recorded chains on the page', (dir) => {
           max_pain: format.strikeText(rest.max_pain),
           net_gex: format.signedAmount(rest.net_gex_mil! * 1e6),
         });
-        const view = (await (await terminal.get(`/api/v1/nodes/gex/${ticker}/view?at=${asOf}`)).json()) as {
+        const view = (await (
+          await terminal.get(`/api/v1/nodes/gex/${ticker}/view?expiries=next:35&at=${asOf}`)
+        ).json()) as {
           levels: { flip_resolved: boolean; gex_flip: number; net_gex_mil: number };
           strikes: { net_gex: number[] };
         };

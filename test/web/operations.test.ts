@@ -109,9 +109,11 @@ describe('the same call elsewhere', () => {
     expect(JSON.parse(mcpOf(levels({ expiries: 'all' }))!).params.arguments).toEqual({ ticker: 'SPY' });
     expect(JSON.parse(mcpOf(moves({ expiries: 'all' }))!).params.arguments).toEqual({ moves: '-1,1' });
     expect(commandOf(levels({ expiries: 'all' }))).toBe(`zomma call get_live_gex_nodes '{"ticker":"SPY"}' --extended`);
-    expect(commandOf(levels({ expiries: '0dte' }))).toBe(
-      `zomma call get_gex_view '{"ticker":"SPY","expiries":"0dte"}'`,
+    expect(commandOf(levels({ expiries: 'next:35' }))).toBe(
+      `zomma call get_gex_view '{"ticker":"SPY","expiries":"next:35"}'`,
     );
+    expect(JSON.parse(mcpOf(moves({ expiries: '0dte' }))!).params.arguments).toEqual({ moves: '-1,1', expiry: '0dte' });
+    expect(mcpOf({ operation: 'get_gex_by_strike', args: { ticker: 'SPY', expiries: '0dte' } })).toBeUndefined();
     for (const options of [{ expiries: 'next:35' }, { expiries: 'all', weight: 'volume' }]) {
       expect([mcpOf(levels(options)), mcpOf(moves(options)), commandOf(moves(options))]).toEqual([
         ...[undefined, undefined, undefined],

@@ -159,7 +159,7 @@ export function ViewState({ asked }: { asked: Asked<unknown> }) {
           Back to live
         </button>
       )}
-      {pageOptions.value.expiries !== 'all' ? (
+      {pageOptions.value.expiries !== 'all' && !isWithoutData(problem) ? (
         <button type="button" onClick={() => setScope('expiries', 'all')}>
           Use all expiries
         </button>

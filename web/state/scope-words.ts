@@ -120,9 +120,11 @@ export function dayWithin(date: string, ms: number): string {
   return newYorkDay(date, date.slice(0, 4) !== newYorkIsoDate(ms).slice(0, 4) || undefined);
 }
 
+const ALL = 'all expiries';
+
 /** Returns the chosen expiries as text: `all expiries`, `0DTE`, `next 7 days` or `Fri 18 Sep only`. */
 export function expiriesText(value: string, ms: number): string {
-  if (value === 'all') return 'all expiries';
+  if (value === 'all') return ALL;
   if (value === '0dte') return '0DTE';
   if (value === 'session') return 'the session';
   const days = /^next:(\d+)$/.exec(value)?.[1];
@@ -169,7 +171,7 @@ export function scopeParts(options: ChosenOptions, ms: number): ScopePart[] {
 /** Returns options as one text: `Expiries 0DTE, Weight the day's volume`. */
 export function scopeText(options: ChosenOptions, ms: number): string {
   return scopeParts(options, ms)
-    .map(({ label, text }) => `${label} ${text}`)
+    .map(({ label, text }) => (text === ALL ? text : `${label} ${text}`))
     .join(', ');
 }
 

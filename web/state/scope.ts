@@ -5,7 +5,15 @@ import { newYorkIsoDate } from '../page-format.ts';
 import { type ChosenOptions, FIRST_EXPIRIES } from './address.ts';
 import { navigate, page, pageOptions, pageTicker, tickerCall, view } from './page.ts';
 import { asOf, gexView } from './page-market.ts';
-import { expiriesText, horizonChoices, SCOPE_NAMES, type ScopeName, scopeParts, scopeText } from './scope-words.ts';
+import {
+  expiriesText,
+  horizonChoices,
+  horizonText,
+  SCOPE_NAMES,
+  type ScopeName,
+  scopeParts,
+  scopeText,
+} from './scope-words.ts';
 
 /** Sets an option. An empty value sets the default. */
 export function setScope(name: ScopeName, value: string): void {
@@ -18,7 +26,7 @@ export function toggleScope(name: ScopeName, value: string): void {
 }
 
 /** The options of the page, with all expiries in place of the chosen ones. */
-export const allOptions = computed((): ChosenOptions => ({ ...page.value.options, expiries: 'all' }));
+export const allOptions = computed((): ChosenOptions => ({ ...pageOptions.value, expiries: 'all' }));
 
 /** The last moment for which the list of all expiries was asked. */
 let listed = { ticker: '', day: '', at: '' };
@@ -49,6 +57,7 @@ export const allExpiries = computed(() => {
 
 /** Returns the options with which a call is answered as one text. Empty if the operation has none. `moment` is the time of the quotes. */
 export function callScope(call: Call | undefined, moment: string | undefined): string {
+  if (call?.operation === 'get_gex_history') return horizonText(String(call.args.horizon ?? 'all'));
   if (!call || !WEB_OPERATIONS[call.operation].hasExpiries) return '';
   return scopeText(call.args as ChosenOptions, Date.parse(moment ?? ''));
 }

@@ -104,7 +104,7 @@ test.each([
   [{}, ''],
   [{ expiries: '0dte' }, 'Expiries 0DTE'],
   [{ expiries: 'next:1' }, 'Expiries next 1 day'],
-  [{ expiries: 'all', sign: 'short_both' }, 'Expiries all expiries, Dealers short both'],
+  [{ expiries: 'all', sign: 'short_both' }, 'all expiries, Dealers short both'],
   [{ smile_dynamics: 'ssr=2' }, 'If spot moves SSR 2'],
   [{ expiries: '2026-11-27', weight: 'volume' }, "Expiries Fri 27 Nov only, Weight the day's volume"],
   [{ sign: 'flow', iv: 'own' }, 'Dealers by signed flow, Volatility own of each contract'],
