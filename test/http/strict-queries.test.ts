@@ -112,7 +112,7 @@ describe('an unknown parameter', () => {
     ['/api/v1/auth/my-key?uid=1', 'Did you mean uuid?'],
     [
       '/api/v1/nodes/gex/SPY/hedging?format=image&fields=moves',
-      'Parameters: moves, expiry, smile_dynamics, format, at.',
+      'Parameters: moves, expiry, smile_dynamics, format, forward, rate, dividend, gamma, iv, weight, sign, expiries, at.',
     ],
   ])('%s: %s', async (path, hint) => {
     const { status, body } = await ask('GET', path);
