@@ -37,8 +37,13 @@ same picture later. A link by hand may name a moment in New York time, \`#/SPY@2
 \`#/SPY/ticker?at=2026-11-19T21:00+01:00\`. What the page does not understand in an address stands in the ribbon.
 
 The scope bar below the ribbon says with which options the figures are made: which expiries count, how contracts are weighted, what dealers hold, and
-which volatility prices them. An option that differs from the default is filled, has a button that restores the default, and stands in the ribbon, in
-the title, and in saved pictures and tables. Figures that do not follow the options say so.`,
+which volatility prices them. The switch of the expiries has those that settle by the end of the *Session*, those of *35 days*, and *All*. 35
+days are the default, because a wall of all expiries can be months away. The menu beside it has single expiries and others. *Options* (\`o\`) also
+has what volatilities do if spot moves: sticky strike, sticky moneyness, or a skew-stickiness ratio (SSR), which flip, profile and hedging follow
+([smile dynamics](methods/levels.md#smile-dynamics)). An option that differs from the default is filled, has a button that restores the default, and stands in the ribbon, in
+the title, and in saved pictures and tables. Each panel says of which expiries its figures are. Those that do not follow the options say so: the
+watchlist, *Compare*, the hedging nodes and *Whether levels held* are always of all expiries, like the live events and the published figures.
+*History* and *Last sessions* have the stored levels of the three sets of the switch, and *Odds* those of 35 days.`,
     table(['view', 'key', 'question that it answers', 'operations'], views),
     `*Compare* has up to eight tickers side by side: check them in the watchlist while the view is open, or type them. The link keeps them. Its
 grid has all tickers. Words of the filter select by ticker and theme, and conditions by figures: \`regime:neg flip<2% iv>50\` selects
@@ -54,13 +59,20 @@ before, and \`@09:45 ~ @15:45\` compares two moments.`,
       CHART_KEYS.map(([key, label]) => [code(key), label]),
     ),
     '`Esc` closes what is open, then leaves the chart, then goes back to live.',
+    '## Walls and sign',
+    `Below the figures of *Ticker*, a row says of which expiries the levels are, and of each wall its distance from spot in standard deviations of a
+session, the odds to be touched by the close of the session and within five sessions, its lead over the second strike, and how likely it stays
+at its strike overnight ([levels by horizon](methods/levels.md#levels-by-horizon-get-apiv1nodesgextickerhorizons)). *Net GEX* has the odds of its
+sign, below 80 % the regime is undetermined, and *Gamma flip* has the zone in which quotes do not determine the sign. If spot is in it, *Net GEX*
+says so. *If dealers are* has net GEX if dealers are long calls and short puts, short both, long both, and by signed flow. A press opens a table
+with regime, sign margin and flip of each, and the flip by each assumption on what volatilities do
+([odds of the sign](methods/levels.md#the-odds-of-the-sign)). \`?\` explains the figures beside it.`,
     '## The price axis',
     `On *Ticker*, the levels of the last sessions, the ladder and *If spot moves* share one price axis. It shows spot, and the flip and both walls if
 they are within 25 % of spot, and at least 9 % on each side. A level beyond it is a button at its end, with the distance from spot. A press moves
 the axis there, and \`=\` puts it back. Once the member has zoomed, the address has the zoom. A press on a session shows its last snapshot.`,
     `*If spot moves* says what dealers trade, always with the direction of spot: the shares of the whole move (\`get_hedging_profile\`), and those of a
-further 1 %. The shares of the whole move are known for all expiries or one of them, with the other options at their defaults. The choice *shares*
-draws them instead of net gamma.`,
+further 1 %. The choice *shares* draws those of the whole move instead of net gamma.`,
     '## Time',
     `The strip at the bottom has a stop for each stored snapshot. While the page shows an earlier moment, the ribbon says REPLAY, no live figure is
 drawn, and the snapshots that arrive meanwhile are counted. \`l\` goes back to live. \`p\` pins the moment as A, and \`d\` shows the difference of
@@ -72,7 +84,8 @@ that does not answer, requests that are used up. In a closed market, quotes from
 0. A gamma flip that is not resolved has no line.`,
     '## The same call elsewhere',
     `The menu of each panel copies its call as curl, with the moment of the snapshot, and with \`$ZOMMA_KEY\` in place of the key. The answer has the
-bytes from which the panel was drawn. \`Shift+C\` copies the call as an MCP message, and *Explain* (\`i\`) shows both with the command of \`zomma\`.
+bytes from which the panel was drawn. \`Shift+C\` copies the call as an MCP message, if MCP has the figures: it has those of all expiries and of
+the default options. *Explain* (\`i\`) shows both with the command of \`zomma\`.
 Each operation has a place on the page, except these:`,
     table(
       ['operation', 'reason'],

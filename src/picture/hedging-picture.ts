@@ -22,7 +22,7 @@ export interface HedgingFigures {
   readonly spot: number;
   /** The spot at which net gamma changes its sign, dollars. Undefined if the sign does not change. */
   readonly flip: number | undefined;
-  /** The expiry of the contracts: `all`, `0dte` or a date, `YYYY-MM-DD`. */
+  /** The expiries of the contracts, as the option `expiries` names them. */
   readonly expiry: string;
   /** Rows in ascending order of move: the move in percent, the spot in dollars, and the shares that dealers buy (+) or sell (-). */
   readonly rows: readonly MoveFigures[];
@@ -65,6 +65,13 @@ export const BUY = '#0072b2';
 export const SELL = '#d55e00';
 export const FLIP = '#6a3d9a';
 
+/** The words for choices of expiries that are no date and no number of days. */
+const EXPIRIES: Readonly<Record<string, string>> = {
+  all: 'all expiries',
+  '0dte': 'expiring today',
+  session: 'expiring in the session',
+};
+
 /** Draws an SVG with the shares that dealers trade for each move of spot. A bar points up if dealers buy, and down if dealers sell. */
 export function hedgingPicture(figures: HedgingFigures): string {
   const { ticker, expiry, source, simulated, asOf, assumption, flip, rows } = figures;
@@ -72,7 +79,7 @@ export function hedgingPicture(figures: HedgingFigures): string {
   const scale = new MoveScale(moves, PLOT.left, PLOT.right);
   const yOf = sharesScale(rows);
   const moment = `${asOf.slice(0, 10)} ${asOf.slice(11, 16)} UTC`;
-  const expiries = expiry === 'all' ? 'all expiries' : expiry === '0dte' ? 'expiring today' : `expiry ${expiry}`;
+  const expiries = EXPIRIES[expiry] ?? (expiry.startsWith('next:') ? `next ${expiry.slice(5)} days` : `expiry ${expiry}`);
   const isFlipShown = flip !== undefined && scale.x(moveTo(flip, figures.spot)) !== undefined;
   const beyond = flip === undefined ? ' No gamma flip within 50%.' : ` Gamma flip at ${fullPrice(flip)}.`;
   return svgPicture(

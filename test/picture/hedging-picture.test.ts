@@ -189,6 +189,8 @@ describe('texts', () => {
 
   test.each([
     ['0dte', 'As of 2026-01-05 20:00 UTC, expiring today, source test'],
+    ['session', 'As of 2026-01-05 20:00 UTC, expiring in the session, source test'],
+    ['next:35', 'As of 2026-01-05 20:00 UTC, next 35 days, source test'],
     ['2026-01-16', 'As of 2026-01-05 20:00 UTC, expiry 2026-01-16, source test'],
   ])('the expiry %s is in the second line', (expiry, line) => {
     expect(textsOf({ expiry })[1]).toBe(line);

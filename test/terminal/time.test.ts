@@ -298,7 +298,7 @@ describeInBrowser('a market with a past', () => {
       await page.waitForSelector(`.notice:text-is("Copied: ${what}")`);
       return page.evaluate(() => navigator.clipboard.readText());
     };
-    const text = await (await terminal.get(`/api/v1/nodes/gex/SPY?at=${at}`)).text();
+    const text = await (await terminal.get(`/api/v1/nodes/gex/SPY?expiries=next:35&at=${at}`)).text();
     const levels = JSON.parse(text) as Record<string, number>;
     await page.click('[data-panel="ladder"] .panel-menu summary');
     await page.click('text=Copy the levels as one line');

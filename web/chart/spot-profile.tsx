@@ -83,9 +83,6 @@ export function SpotProfile({ profile, levels, before, hedging }: SpotProfilePro
           isNarrow={width < NARROW}
           onGo={(level) => moveAxisTo(level.price, profile.spot_price)}
         />
-        {!profile.flip_resolved && (
-          <p class="chart-note muted">Net gamma has one sign within half of spot: there is no flip.</p>
-        )}
       </div>
       <ExtentAxis
         left={left}
@@ -93,7 +90,7 @@ export function SpotProfile({ profile, levels, before, hedging }: SpotProfilePro
         extent={shapes.extent}
         title={hedging ? 'shares in all: − dealers sell, + buy' : 'net GEX, $ per 1 % move'}
       />
-      <Legend series={hedging ? SHARES : before ? COMPARED : NET} />
+      <Legend series={hedging ? SHARES : before ? COMPARED : profile.flip_resolved ? NET : WITHOUT_FLIP} />
     </div>
   );
 }
@@ -103,6 +100,7 @@ const NARROW = 260;
 
 const curveNamed = (name: string, more: object = {}): ChartSeries => ({ name, mark: 'line', y: [], ...more });
 const NET = [curveNamed('net gamma if spot is there')];
+const WITHOUT_FLIP = [curveNamed('net gamma if spot is there: no flip within half of spot or the quoted strikes')];
 const COMPARED = [...NET, curveNamed('book of A', { class: 'before' })];
 const SHARES = [curveNamed('shares traded on the way from spot')];
 
@@ -154,7 +152,7 @@ export function describeProfile(profile: ProfileAnswer): string {
   const { spot_price, gex_flip, flip_resolved } = profile;
   const flip = flip_resolved
     ? `It changes sign at ${price(gex_flip)}, ${percent(100 * (gex_flip / spot_price - 1), 1)} from spot.`
-    : 'It has one sign within half of spot.';
+    : 'It has no flip within half of spot or the quoted strikes.';
   return `Net dealer gamma if spot moves: ${amount(valueAt(gexCurve(profile), spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
 }
 

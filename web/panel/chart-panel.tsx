@@ -73,7 +73,7 @@ export function ChartPanel(props: ChartPanelProps) {
           <h2>{title}</h2>
           {unit && <span class="unit small"> {unit}</span>}
           {expiries && <span class="small"> · {expiries}</span>}
-          {isOtherScope && <span class="small"> with {scope || 'the default options'}</span>}
+          {isOtherScope && <span class="small"> with {expiries ? scope : 'the default options'}</span>}
           {isOther && <span class="moment small"> of {newYorkMoment(moment)}</span>}
           {isSlow && <span class="waiting small"> waiting for the server</span>}
         </div>

@@ -122,6 +122,19 @@ describe('expiry', () => {
     });
   });
 
+  test('over REST, the options of the analysis select expiries and positions', () => {
+    const route = (args: object) => callRoute(getHedgingProfile, { ticker: 'ACME', ...args }, marketOf()) as Answer;
+    const rowsOf = (args: object) => route(args).rows;
+    const days = Math.ceil((yearsTo('ACME', EXPIRY) * 365.25 * 24 + 1) / 24);
+    expect(rowsOf({ expiries: `next:${days}` })).toEqual(rowsOf({ expiry: EXPIRY }));
+    expect(route({ expiries: `next:${days}` }).expiry).toBe(`next:${days}`);
+    expect(rowsOf({ sign: 'short_both' })).not.toEqual(rowsOf({}));
+    // Dealers who are short of all options buy into rises and sell into falls.
+    for (const { move_pct, shares } of rowsOf({ sign: 'short_both' }))
+      expect(Math.sign(shares)).toBe(Math.sign(move_pct));
+    expect(refusalOf(() => route({ expiries: '0dte', expiry: EXPIRY })).fields).toEqual(['/expiry']);
+  });
+
   test('0dte is the expiry on the day of the snapshot', () => {
     const chain = chainOf([...ROWS, ...quoted({ strikes: range(98, 102), expiry: TODAY, rest: { openInterest: 50 } })]);
     const answers = ['0dte', TODAY].map((expiry) => ask({ expiry }, marketOf(chain)));

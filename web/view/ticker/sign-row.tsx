@@ -27,7 +27,7 @@ export function SignRow({ levels }: { levels: Levels }) {
       </summary>
       <FigureTable
         label="Net gamma by what dealers may hold"
-        head={['If dealers are', 'Net GEX', 'Gamma', 'Sign margin', 'Flip']}
+        head={['If dealers are', 'Net GEX', 'Gamma', 'Margin', 'Flip']}
         rows={(Object.keys(NAMES) as Scenario[]).map((name) => [NAMES[name], ...cellsOf(scenarios[name])])}
       />
       <Facts of={signFacts(levels)} />
@@ -39,7 +39,7 @@ const netText = (scenario: Levels['sign_scenarios'][Scenario]) =>
   scenario ? signedAmount(1e6 * scenario.net_gex_mil) : UNKNOWN;
 
 function cellsOf(scenario: Levels['sign_scenarios'][Scenario]): string[] {
-  if (!scenario) return ['no print signs this chain', UNKNOWN, UNKNOWN, UNKNOWN];
+  if (!scenario) return [UNKNOWN, 'no prints', UNKNOWN, UNKNOWN];
   return [
     netText(scenario),
     scenario.regime.replace('_gamma', ''),
