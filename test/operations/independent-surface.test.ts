@@ -313,7 +313,7 @@ function cheapestHedge(law: IntegratedDensity, side: number, moneyness: number, 
   };
   let [least, at, step] = [1, 0.01, 0.02];
   for (let x = step; x < 2; x += step) if (cost(x) < least) [least, at] = [cost(x), x];
-  for (; step > 1e-4; step /= 2) {
+  for (; step > 1e-5; step /= 2) {
     for (const x of [at - step / 2, at + step / 2]) if (x > 0 && cost(x) < least) [least, at] = [cost(x), x];
   }
   return least;
