@@ -79,7 +79,8 @@ export function hedgingPicture(figures: HedgingFigures): string {
   const scale = new MoveScale(moves, PLOT.left, PLOT.right);
   const yOf = sharesScale(rows);
   const moment = `${asOf.slice(0, 10)} ${asOf.slice(11, 16)} UTC`;
-  const expiries = EXPIRIES[expiry] ?? (expiry.startsWith('next:') ? `next ${expiry.slice(5)} days` : `expiry ${expiry}`);
+  const expiries =
+    EXPIRIES[expiry] ?? (expiry.startsWith('next:') ? `next ${expiry.slice(5)} days` : `expiry ${expiry}`);
   const isFlipShown = flip !== undefined && scale.x(moveTo(flip, figures.spot)) !== undefined;
   const beyond = flip === undefined ? ' No gamma flip within 50%.' : ` Gamma flip at ${fullPrice(flip)}.`;
   return svgPicture(
