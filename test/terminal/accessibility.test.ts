@@ -175,7 +175,7 @@ function problem(code: string, more: object = {}): ServedAnswers['change'] {
 const asOfEarlier: ServedAnswers['change'] = (answer, at) =>
   at !== EARLIER
     ? answer
-    : changed(/\/view$/, ({ levels, strikes }) => {
+    : changed(/\/view(\?|$)/, ({ levels, strikes }) => {
         levels.spot_price *= 0.99;
         levels.net_gex_mil *= 0.5;
         strikes.strike = strikes.strike.map((strike: number, i: number) => (i % 9 === 0 ? strike + 0.25 : strike));
@@ -239,7 +239,7 @@ const STATES: readonly State[] = [
     name: 'flip unresolved',
     isRare: true,
     view: 'ticker',
-    change: changed(/\/view$/, ({ levels, profile }) => {
+    change: changed(/\/view(\?|$)/, ({ levels, profile }) => {
       for (const each of [levels, profile]) Object.assign(each, { flip_resolved: false });
     }),
     shown: '[data-figure="gex_flip"] :text("nowhere")',
@@ -252,7 +252,7 @@ const STATES: readonly State[] = [
       const flow = changed(/\/flow\/\w+\?/, ({ signed_by }) =>
         Object.assign(signed_by, { feed: 0, quote: 0, tick: 0, unknown: 103 }),
       )(answer, at)!;
-      return changed(/\/view$/, ({ levels }) => Object.assign(levels, { by_flow: null }))(flow, at);
+      return changed(/\/view(\?|$)/, ({ levels }) => Object.assign(levels, { by_flow: null }))(flow, at);
     },
     shown: 'main :text("No print")',
   },
