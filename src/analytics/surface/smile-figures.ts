@@ -21,10 +21,8 @@ export function smileFigures(law: PriceLaw, years: number, quoted: QuotedRange) 
   const volatility = (logMoneyness: number) => Math.sqrt(law.totalVariance(logMoneyness) / years);
   const atm = volatility(0);
   const [put25, call25] = [volatility(strikeOf(law, D1[25])), volatility(strikeOf(law, -D1[25]))];
-  const moments = law.logMoments();
-  const { shares, total, varianceSwap } = tailFigures(law, quoted);
+  const { shares, total, varianceSwap, skewness, kurtosis } = quotedMoments(law, quoted);
   const [lowest, highest] = varianceSwap.map((each) => Math.sqrt(each / years));
-  const isQuoted = (share: number) => share <= TAIL_SHARE_MAX;
   return {
     atm,
     put25,
@@ -37,8 +35,19 @@ export function smileFigures(law: PriceLaw, years: number, quoted: QuotedRange) 
     varianceSwapLow: lowest!,
     varianceSwapHigh: highest!,
     tailShares: shares,
-    skewness: isQuoted(shares[1]) ? moments.skewness : Number.NaN,
-    kurtosis: isQuoted(shares[2]) ? moments.kurtosis : Number.NaN,
+    ...{ skewness, kurtosis },
+  };
+}
+
+/** Returns `tailFigures` and the skewness and the kurtosis of the log return: each is `NaN` if more than half of its moment lies beyond the quotes. */
+export function quotedMoments(law: PriceLaw, quoted: QuotedRange) {
+  const tails = tailFigures(law, quoted);
+  const moments = law.logMoments();
+  const [, third, fourth] = tails.shares;
+  return {
+    ...tails,
+    skewness: third <= TAIL_SHARE_MAX ? moments.skewness : Number.NaN,
+    kurtosis: fourth <= TAIL_SHARE_MAX ? moments.kurtosis : Number.NaN,
   };
 }
 

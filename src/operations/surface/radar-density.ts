@@ -8,12 +8,13 @@ import {
   quantileOf,
   volatilityError,
 } from '../../analytics/surface/density-figures.ts';
-import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
+import { type FittedSurface, type HorizonLaw, quotedRange } from '../../analytics/surface/fitted-surface.ts';
 import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
+import { quotedMoments } from '../../analytics/surface/smile-figures.ts';
 import { cachedBy, oneStep, StepCache, type Steps } from '../../core/steps.ts';
 import { daysBetween } from '../../market/calendar.ts';
-import { dateField, integerField, namedObject, number, textField } from '../engine/schemas.ts';
-import { numberColumn } from '../engine/wrapped-schemas.ts';
+import { dateField, finiteOrNull, integerField, namedObject, number, textField } from '../engine/schemas.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 
 const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 export const stateDensity = namedObject(
@@ -36,7 +37,9 @@ export const stateDensity = namedObject(
       Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
     ),
     mode: number('Most likely price, dollars.'),
-    skewness: number('Skewness of the log return.'),
+    skewness: numberOrNull(
+      'Skewness of the log return; null if more than half of the third moment lies beyond the quoted strikes.',
+    ),
     probability_below_put_wall: probability('Probability of settling at or below the put wall.'),
     probability_between_walls: probability('Probability of settling between the walls.'),
     probability_above_call_wall: probability('Probability of settling above the call wall.'),
@@ -83,6 +86,8 @@ export interface ScannedDensity {
   /** The error of the fit, vol points. The error is 0 if there are no quotes. */
   readonly fitError: number;
   readonly figures: DensityFigures;
+  /** Skewness of the log return, or null if it rests more on extrapolation than on quotes. */
+  readonly skewness: number | null;
   /** The number of quotes of the expiry, or 0 if the quotes do not determine a smile. */
   readonly quotes: number;
 }
@@ -100,17 +105,20 @@ function densityAt(surface: FittedSurface, settlesAt: number): ScannedDensity {
   const horizon = surface.lawAt(settlesAt);
   const { law, atmVariance, tte } = horizon;
   const quotes = surface.slices.find((slice) => slice.settlesAt === settlesAt)?.quotes;
+  const near = surface.slices.find((slice) => slice.settlesAt >= settlesAt) ?? surface.slices.at(-1);
   return {
     horizon,
     atmIv: Math.sqrt(atmVariance / tte),
     fitError: quotes ? volatilityError(law, quotes, Math.sqrt(atmVariance), tte) : 0,
     quotes: quotes?.price.length ?? 0,
+    // Between settlements, the quotes of the next one reach as many standard deviations. Without settlements, the law is lognormal.
+    skewness: near ? finiteOrNull(quotedMoments(law, quotedRange(near, atmVariance)).skewness) : 0,
     figures: densityFigures(law, Math.sqrt(atmVariance)),
   };
 }
 
 export function reportDensity(
-  { horizon, atmIv, fitError, quotes, figures }: ScannedDensity,
+  { horizon, atmIv, fitError, quotes, skewness, figures }: ScannedDensity,
   { series }: PreparedSeries,
   { walls }: LevelSet,
   today: string,
@@ -128,7 +136,7 @@ export function reportDensity(
     expected_move: forward * Math.sqrt(atmVariance),
     quantiles: Object.fromEntries(QUANTILES.map((each, i) => [quantileName(each), forward * quantiles[i]!])),
     mode: forward * mode,
-    skewness: law.logMoments().skewness,
+    skewness,
     probability_below_put_wall: clampProbability(below),
     probability_between_walls: clampProbability(1 - below - above),
     probability_above_call_wall: clampProbability(above),
