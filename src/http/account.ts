@@ -7,15 +7,21 @@ import { TIERS } from '../access/tiers.ts';
 import { ClientError } from '../core/errors.ts';
 import { count, namedObject, wordField } from '../operations/engine/schemas.ts';
 import { momentOrNull, nullable } from '../operations/engine/wrapped-schemas.ts';
-import { type HttpApp, respondJson, strictQuery } from './http-app.ts';
+import { type HttpApp, JSON_FIELDS, respond, respondJson, strictQuery } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-/** Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route of a key's account. */
+/** Adds `/health`, `/ready`, the routes that need a member's UUID or a sign-in code instead of a key, and the route of a key's account. */
 export const accountRoutes =
-  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: HttpDeps) =>
+  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes, notReady }: HttpDeps) =>
   (app: HttpApp) =>
     app
       .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
+      .get('/ready', ({ set }) =>
+        // The reasons are for the operator, on the operations address.
+        notReady().length === 0
+          ? respondJson(set, { status: 'ready' })
+          : respond(set, JSON.stringify({ status: 'not_ready' }), JSON_FIELDS, 503),
+      )
       .get('/api/v1/auth/my-key', ({ request, set, path }) => {
         const address = addressOf(request);
         try {

@@ -5,11 +5,12 @@ import { ClientError } from '../core/errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
 import { type BeforeRouting, type HttpApp, patternOf } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
+import { PROBE_PATHS } from './origins.ts';
 import { WEB_PATHS } from './web-page.ts';
 
 /** The paths that need no key. All other paths need a key, including unknown paths. */
 const PUBLIC_PATHS = new Set([
-  '/health',
+  ...PROBE_PATHS,
   ...WEB_PATHS,
   ...DOCS_PATHS,
   '/api/v1/auth/my-key',

@@ -46,6 +46,8 @@ export interface HttpDeps {
    */
   readonly loaded: () => Promise<void> | undefined;
   readonly drain: Pick<Drain, 'onRequest'>;
+  /** Returns the reasons why the server should get no requests now. The list is empty if the server is ready. */
+  readonly notReady: () => readonly string[];
   /** Finds the address of a client, for the log and for limits per address. */
   readonly addressOf: AddressOf;
   /** Returns whether the connection of a request comes from a trusted proxy, whose request ids are kept. */

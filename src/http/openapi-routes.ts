@@ -16,6 +16,7 @@ export function accountPaths() {
     status: { type: 'string', const: 'authorized' },
     api_key: text('ZOMMA_ and 16 characters.'),
   });
+  const READINESS = object('Readiness', { status: { ...text('ready or not_ready.'), enum: ['ready', 'not_ready'] } });
   const publicGet = (
     operationId: string,
     summary: string,
@@ -58,6 +59,20 @@ export function accountPaths() {
       object('Health', { status: { type: 'string', const: 'online' } }),
       [400, 403, 500],
     ),
+    '/ready': {
+      get: {
+        operationId: 'ready',
+        summary: 'Readiness',
+        description:
+          'Whether a proxy should send requests to this server: not while it loads its data, while it stops, or if its database is removed or damaged.',
+        security: [],
+        responses: {
+          200: { ...json('The server is ready.', READINESS), ...headed(PUBLIC) },
+          ...problems([400, 403, 500]),
+          503: { ...json('The server should get no requests now.', READINESS), ...headed(PUBLIC) },
+        },
+      },
+    },
     '/openapi.json': publicDocument('openapi', 'This document', 'The OpenAPI document of this server, as JSON.', {
       'application/json': { schema: { type: 'object' } },
     }),

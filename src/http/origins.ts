@@ -30,8 +30,8 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
-/** The path on which every Host is accepted, because probes send an address. It reveals only that the service runs. */
-const PROBE_PATH = '/health';
+/** The paths of probes. They accept every Host, because probes send an address, and reveal only whether the service runs and is ready. */
+export const PROBE_PATHS: readonly string[] = ['/health', '/ready'];
 
 /**
  * Rejects a Host header with several hosts, or with a name that does not belong to this server. The runtime joins two Host headers with a
@@ -49,7 +49,7 @@ export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
         hint: 'Send one Host header.',
       });
     }
-    if (path === PROBE_PATH) return;
+    if (PROBE_PATHS.includes(path)) return;
     refuseForeignHost(host, policy);
     if (accepted.size < ACCEPTED_HOSTS_MAX) accepted.add(host);
   });

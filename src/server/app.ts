@@ -128,11 +128,17 @@ export function buildApp(
   // A server with stored data answers requests at once. A server with an empty store lets requests wait for the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
+  /** Each returns why the server should get no requests now, or undefined. A full disk is no reason: all servers of a pair may have one. */
+  const readiness: (() => string | undefined)[] = [
+    () => (loading.isComplete ? undefined : 'The market data is being loaded.'),
+    () => (drain.isDraining ? 'The server is stopping.' : undefined),
+  ];
+  const notReady = () => readiness.flatMap((reason) => reason() ?? []);
   const addresses = createClientAddresses({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
   const signInCodes = createSignInCodes();
   const refusals = createRefusals(observe, () => performance.now());
   const http = createServerApp({
-    drain,
+    ...{ drain, notReady },
     ...addresses,
     refusals,
     isHttps: settings.tlsCert !== undefined || settings.tls !== undefined,
@@ -158,7 +164,8 @@ export function buildApp(
   return {
     handle: handlerOf(http, { tracing, basePath }),
     routes: http.routes,
-    ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals, signInCodes },
+    ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, refusals, signInCodes },
+    ...{ drain, readiness, notReady },
     /** The initial load of the drop folder or the simulated market. The caller must start the feeds and call `loading.begin`. */
     loading,
     /** Returns the ticker of the last request, or the first ticker of the universe before any request. */

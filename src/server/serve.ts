@@ -135,6 +135,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.defer(() => store.close());
   resources.defer(() => app.refusals.stop());
   database = watchDatabase(settings.dataDir, observe);
+  app.readiness.unshift(database.problem);
   resources.adopt(database, (watch) => watch.stop());
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   const forceExit = () => {
@@ -178,13 +179,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   if (settings.ops) {
     const { createMetrics } = await import('../ops/ops-metrics.ts');
     const { OPEN_OPS_HINT, serveOps } = await import('../ops/ops-server.ts');
-    // A full disk is no reason: requests are answered, and `zomma_data_full` tells it.
-    const notReady = () =>
-      [
-        database?.problem(),
-        !loading.isComplete && 'The market data is being loaded.',
-        app.drain.isDraining && 'The server is stopping.',
-      ].filter((each): each is string => typeof each === 'string');
+    const { notReady } = app;
     metrics = createMetrics({
       version,
       commit: COMMIT,

@@ -147,7 +147,7 @@ onDisk(
     fill();
     try {
       await until(async () => (await (await fetch(`${ops}/metrics`)).text()).includes('zomma_data_full 1'));
-      expect((await fetch(`${ops}/ready`)).status).toBe(200);
+      for (const address of [ops, server.url]) expect((await fetch(`${address}/ready`)).status).toBe(200);
       expect((await get('/api/v1/nodes/gex/SPY')).status).toBe(200);
       const refused = await fetch(`${server.url}/api/v1/auth/my-key?uuid=${UUID}`);
       expect([refused.status, await refused.json()]).toMatchObject([
@@ -161,7 +161,8 @@ onDisk(
     damage(at('served'));
     // Each body is read, so that one connection serves all requests.
     await until(async () => (await (await fetch(`${ops}/ready`)).text()).includes('database is damaged'));
-    expect((await fetch(`${ops}/ready`)).status).toBe(503);
+    const readiness = await fetch(`${server.url}/ready`);
+    expect([readiness.status, await readiness.text()]).toEqual([503, '{"status":"not_ready"}']);
     expect(server.log()).toContain('"database_damaged"');
   },
   60_000,

@@ -590,7 +590,7 @@ describe('rate limit', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(refused.headers.get('ratelimit')).toStartWith('"account";r=0;t=');
     await expectProblem(refused, 429, 'rate_limited');
-    expect((await limited.request('GET', '/health')).status).toBe(200);
+    for (const path of ['/health', '/ready']) expect((await limited.request('GET', path)).status).toBe(200);
     const { apiKey } = limited.app.access.addMember({ uuid: '55555555-5555-4555-8555-555555555555' });
     expect((await limited.request('GET', '/api/v1/universe', { headers: { 'X-API-Key': apiKey } })).status).toBe(200);
   });

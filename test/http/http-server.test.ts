@@ -26,6 +26,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       members: store,
       limiter: undefined,
       drain: createDrain(),
+      notReady: () => [],
       addressOf: () => '127.0.0.1',
       isFromProxy: () => false,
       refusals: createRefusals(() => {}, Date.now),

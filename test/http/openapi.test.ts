@@ -33,6 +33,7 @@ test('names every endpoint of the contract and every tool', () => {
   expect(Object.keys(document.paths).sort()).toEqual(
     [
       '/health',
+      '/ready',
       '/openapi.json',
       '/docs',
       '/api/v1/auth/my-key',

@@ -79,7 +79,7 @@ test('a page of an allowed origin can send a preflight request and read the answ
   expect(plain.headers.get('vary')).toBe('Origin, Accept, Accept-Encoding');
 });
 
-test('every path refuses foreign hosts and origins; /health accepts any host for probes', async () => {
+test('every path refuses foreign hosts and origins; /health and /ready accept any host for probes', async () => {
   await using service = await startService();
   const member = `?uuid=${service.uuid}`;
   const paths = [
@@ -95,8 +95,10 @@ test('every path refuses foreign hosts and origins; /health accepts any host for
     expect(await asked(path, { Host: 'evil.example' })).toEqual([path, 403, 'host_foreign', null]);
     expect(await asked(path, { Origin: 'http://evil.example' })).toEqual([path, 403, 'origin_foreign', null]);
   }
-  expect(await asked('/health', { Host: '10.0.0.7:8080' })).toEqual(['/health', 200, undefined, null]);
-  expect(await asked('/health', { Origin: 'http://evil.example' })).toEqual(['/health', 403, 'origin_foreign', null]);
+  for (const path of ['/health', '/ready']) {
+    expect(await asked(path, { Host: '10.0.0.7:8080' })).toEqual([path, 200, undefined, null]);
+    expect(await asked(path, { Origin: 'http://evil.example' })).toEqual([path, 403, 'origin_foreign', null]);
+  }
 });
 
 test.each([

@@ -284,7 +284,7 @@ function historyQuery(): fc.Arbitrary<string> {
     });
 }
 
-const PATHS = ['/health', '/openapi.json', '/api/v1/universe', '/sse', '/messages', '/messages?sessionId=x'];
+const PATHS = ['/health', '/ready', '/openapi.json', '/api/v1/universe', '/sse', '/messages', '/messages?sessionId=x'];
 
 function anything(): fc.Arbitrary<Sent> {
   return fc.record({

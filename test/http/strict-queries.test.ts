@@ -19,6 +19,7 @@ beforeAll(async () => {
 /** The routes that ignore unknown parameters. docs/rest.md gives the reasons. */
 const TOLERANT = new Set([
   '/health',
+  '/ready',
   '/sse',
   '/messages',
   '/mcp',

@@ -23,6 +23,7 @@ test.each([
   ['GET', '/', 200, NO_KEY],
   ['GET', '/health', 200, NO_KEY],
   ['HEAD', '/health', 200, NO_KEY],
+  ['GET', '/ready', 200, NO_KEY],
   ['GET', '/docs', 200, NO_KEY],
   ['GET', '/openapi.json', 200, NO_KEY],
   ['GET', '/api/v1/universe', 200, {}],

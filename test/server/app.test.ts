@@ -45,6 +45,31 @@ test('without data a request waits for the load, and /health does not', async ()
   expect((await answer).status).toBe(200);
 });
 
+test('/ready needs no key, gives no reason, and is 503 while the data loads, while the server stops, and for a reason of the process', async () => {
+  await using loading = await startService();
+  const loaded = Promise.withResolvers<void>();
+  const asked = async () => {
+    const response = await loading.request('GET', '/ready', { headers: { 'X-API-Key': null } });
+    return [response.status, await response.text()];
+  };
+  const [ready, notReady] = [
+    [200, '{"status":"ready"}'],
+    [503, '{"status":"not_ready"}'],
+  ];
+  expect(await asked()).toEqual(ready);
+  loading.app.loading.begin(loaded.promise);
+  expect(await asked()).toEqual(notReady);
+  loaded.resolve();
+  await loading.app.loading.waitUntilComplete(60_000);
+  expect(await asked()).toEqual(ready);
+  loading.app.readiness.push(() => 'The database of /data was removed.');
+  expect(await asked()).toEqual(notReady);
+  loading.app.readiness.pop();
+  expect(await asked()).toEqual(ready);
+  await loading.app.drain.begin();
+  expect(await asked()).toEqual(notReady);
+});
+
 test('a stop answers requests that wait for the load with 503 and Retry-After', async () => {
   await using empty = await startService({ isEmpty: true });
   empty.app.loading.begin(new Promise(() => {}));
