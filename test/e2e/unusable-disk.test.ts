@@ -163,7 +163,7 @@ onDisk(
     await until(async () => (await (await fetch(`${ops}/ready`)).text()).includes('database is damaged'));
     const readiness = await fetch(`${server.url}/ready`);
     expect([readiness.status, await readiness.text()]).toEqual([503, '{"status":"not_ready"}']);
-    expect(server.log()).toContain('"database_damaged"');
+    await until(async () => server.log().includes('"database_damaged"'));
   },
   60_000,
 );
