@@ -99,7 +99,7 @@ export const SETTINGS = {
     },
     allowedHosts: {
       flag: '--allowed-hosts <names>',
-      help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, the local names (localhost, 127.0.0.1, [::1] and the value of --host) are always accepted, and by default no others. With another --host or with --behind-proxy, every name is accepted by default. /health accepts every name',
+      help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, the local names (localhost, 127.0.0.1, [::1] and the value of --host) are always accepted, and by default no others. With another --host or with --behind-proxy, every name is accepted by default. /health and /ready accept every name',
       parse: values.hostNames,
     },
     allowedOrigins: {

@@ -133,7 +133,7 @@ export function slowStepMs(text: string): number {
 }
 
 /** The first segments of the paths that the service itself serves. */
-const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
+const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'ready', 'sse', 'web']);
 
 /** Parses a proxy's path for the service. Removes slashes at the end, so `/` becomes ''. */
 export function basePathOf(text: string): string {

@@ -98,9 +98,9 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
     tableOf<Readonly<Record<string, Cell>>>(
       Object.fromEntries(
         [
-          ...['strike', 'put_call', 'expiry_date', 'Dealer_Share_Exposure', 'Delta_Flux_j', 'strike_shares', 'rank'],
-          ...['dealer_contracts', 'gex', 'iv', 'iv_band', 'delta', 'delta_after_a_day', 'gamma', 'tte'],
-          ...['ends_in_the_money', 'root'],
+          ...['strike', 'put_call', 'expiry_date', 'Dealer_Share_Exposure', 'Delta_Flux_j', 'drift_shares'],
+          ...['expected_abs_shares', 'strike_shares', 'rank', 'dealer_contracts', 'gex', 'iv', 'iv_band', 'delta'],
+          ...['delta_after_a_day', 'gamma', 'tte', 'ends_in_the_money', 'root'],
         ].map((name) => [name, (row, i) => (name === 'rank' ? i + 1 : row[name]!)]),
       ),
       top_nodes.map((node, i) => ({ ...node, ...components[i]! })),
