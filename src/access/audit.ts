@@ -7,6 +7,7 @@ export type AuditAction =
   | 'member_changed'
   | 'member_revoked'
   | 'member_rekeyed'
+  | 'members_imported'
   | 'telegram_linked'
   | 'key_issued'
   | 'secret_created'
@@ -39,6 +40,14 @@ export interface AuditEntry {
   readonly account: string | null;
   readonly result: string;
   readonly detail: string | null;
+}
+
+/** Maximum number of entries for keys that members request, and of all others, which so do not displace each other. */
+export const AUDIT_KEPT_MAX = 50_000;
+
+/** Returns whether an entry is about a key that a member has requested. */
+export function isKeyIssue({ action }: Pick<AuditEntry, 'action'>): boolean {
+  return action === 'key_issued';
 }
 
 /** Stores the audit trail. Entries never change. If there are too many entries, the oldest entries are removed. */

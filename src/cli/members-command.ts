@@ -5,12 +5,15 @@ import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
+import { addMemberTransfer } from './transfer-members-command.ts';
 
 const stored = () => import('../server/stored-data.ts');
 
 /** Adds `zomma members`, which manages who has access. A running server applies each change within 10 ms. */
 export function addMembers(program: CliCommand): void {
-  const members = program.command('members').description('Add, list, revoke and link members.');
+  const members = program
+    .command('members')
+    .description('Add, list, revoke and link members, and carry them to another server.');
   const uuid = [
     '--uuid <uuid>',
     "the member's UUID in the membership system (required). With -, the command reads it from standard input, so that it is in no list of processes and no history of a shell",
@@ -130,6 +133,8 @@ export function addMembers(program: CliCommand): void {
       );
       print('linked');
     });
+
+  addMemberTransfer(members);
 }
 
 function printKey({ member, apiKey }: ReturnType<Access['addMember']>, asJson: boolean | undefined): void {

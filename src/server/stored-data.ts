@@ -204,7 +204,7 @@ function recordBackup(dataDir: string, madeAt: string): boolean {
 }
 
 /** Reads the secret of a data folder. Throws `OperatorError` if the secret is missing, or if a rotation is incomplete. */
-function presentSecret(dataDir: string): Uint8Array {
+export function presentSecret(dataDir: string): Uint8Array {
   const [secret, next] = createSecretFile(
     dataDir,
     () => Number.POSITIVE_INFINITY,
@@ -215,10 +215,7 @@ function presentSecret(dataDir: string): Uint8Array {
 }
 
 function rotating(): OperatorError {
-  return new OperatorError(
-    'the secret is being rotated',
-    'Make the backup again when `zomma secret rotate` has ended.',
-  );
+  return new OperatorError('the secret is being rotated', 'Try again when `zomma secret rotate` has ended.');
 }
 
 /** Returns the time of a data folder's last backup, ms since the epoch. Returns undefined if no backup was made. */

@@ -1,20 +1,18 @@
 import type { Database } from 'bun:sqlite';
-import type { AuditEntry, AuditStore } from '../access/audit.ts';
+import { AUDIT_KEPT_MAX, type AuditEntry, type AuditStore } from '../access/audit.ts';
 import { openAnySchema } from './migrations.ts';
 
-/** Maximum number of entries for keys that members request, and of all others, which so do not displace each other. */
-const KEPT_MAX = 50_000;
 /** Number of entries between two trims of the table. The table is not trimmed more often, because a trim reads the table. */
 const TRIM_EVERY = 1_000;
 
 /** Creates the functions that read and write the audit trail. `keptMax` is the number of entries that are kept in each class. */
-export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EVERY): AuditStore {
+export function auditTable(db: Database, keptMax = AUDIT_KEPT_MAX, trimEvery = TRIM_EVERY): AuditStore {
   const columns = 'at AS atMs, actor, client, action, account, result, detail';
   const insert = db.prepare<{ id: number }, [AuditValues]>(
     `INSERT INTO audit (at, actor, client, action, account, result, detail)
      VALUES ($atMs, $actor, $client, $action, $account, $result, $detail) RETURNING id`,
   );
-  const selectSince = db.prepare<AuditEntry, [number]>(`SELECT ${columns} FROM audit WHERE at >= ? ORDER BY id`);
+  const selectSince = db.prepare<AuditEntry, [number]>(`SELECT ${columns} FROM audit WHERE at >= ? ORDER BY at, id`);
   const selectUnlogged = db.prepare<AuditEntry & { id: number }, []>(
     `SELECT id, ${columns} FROM audit WHERE logged = 0 ORDER BY id LIMIT 1000`,
   );

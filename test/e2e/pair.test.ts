@@ -40,7 +40,7 @@ const PROXIES: Readonly<Record<Proxy['program'], Proxy>> = {
 };
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-/** Starts the two servers, which have one secret, and adds one member to both. */
+/** Starts the two servers, which have one secret, and carries the member of the first one to the second one. */
 async function startPair(): Promise<{ servers: readonly Server[]; key: string }> {
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const args = ['serve', '--port', '0', '--behind-proxy', '--trusted-proxies', '127.0.0.1', '--rate-limit', '9000/h'];
@@ -51,9 +51,12 @@ async function startPair(): Promise<{ servers: readonly Server[]; key: string }>
       return startLoaded(PROGRAM, [...args, '--feed', 'simulated', '--data-dir', at(name)]);
     }),
   );
-  const keys = await Promise.all(['a', 'b'].map((name) => addMember(PROGRAM, at(name), UUID)));
-  expect(keys[0]).toBe(keys[1]!);
-  return { servers, key: keys[0]! };
+  const key = await addMember(PROGRAM, at('a'), UUID);
+  const members = (command: string, folder: string) =>
+    run(PROGRAM, ['members', command, at('members'), '--data-dir', at(folder)]);
+  expect((await members('export', 'a')).code).toBe(0);
+  expect((await members('import', 'b')).code).toBe(0);
+  return { servers, key };
 }
 
 /** Starts the proxy of the page before these servers, and waits until it accepts connections. */

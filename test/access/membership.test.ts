@@ -1,0 +1,285 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type Access, createAccess } from '../../src/access/access.ts';
+import { type AuditEvent, auditEntryOf } from '../../src/access/audit.ts';
+import { type ImportCounts, importMembership, type Membership, membershipOf } from '../../src/access/membership.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+
+/** Members who travel from one server to another. Both have the same secret. */
+const SECRET = new Uint8Array(32).fill(7);
+const UUIDS = [1, 2, 3].map((n) => `6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a${n}f`) as [string, string, string];
+const [ONE] = UUIDS;
+const NOTHING = { added: 0, changed: 0, revoked: 0, staysRevoked: 0, audit: 0 };
+
+interface Peer extends Disposable {
+  readonly store: Store;
+  readonly access: Access;
+  take(from: Peer | Membership, isSync?: boolean): ImportCounts;
+  /** Returns whether a key is admitted. */
+  admits(key: string): boolean;
+}
+
+/** The clock of both servers. Each change takes a second. */
+let nowMs = Date.UTC(2026, 10, 2);
+
+function peer(): Peer {
+  const store = openStore(':memory:', () => nowMs);
+  const audit = (event: AuditEvent) => {
+    nowMs += 1_000;
+    store.saveAudit(auditEntryOf(event, nowMs));
+  };
+  const secret = {
+    read: () => [SECRET] as const,
+    readNext: () => undefined,
+    writeNext: () => SECRET,
+    adoptNext() {},
+    removeNext() {},
+  };
+  const { transaction } = store;
+  const access = createAccess({ members: store, secret, nowMs: () => nowMs, audit, transaction });
+  return {
+    store,
+    access,
+    take: (from, isSync = false) =>
+      importMembership('store' in from ? membershipOf(from.store) : from, isSync, { store, transaction, audit }),
+    admits(key) {
+      try {
+        return access.authenticate(key).isAdmitted();
+      } catch {
+        return false;
+      }
+    },
+    [Symbol.dispose]: () => store.close(),
+  };
+}
+
+const NEW_KEY = { keyDigest: 'ab'.repeat(32), previousDigest: 'cd'.repeat(32), previousUntil: 9e12 };
+type Step = (a: Peer, b: Peer) => void;
+const both: Step = (a, b) => {
+  for (const { access } of [a, b]) access.addMember({ uuid: ONE });
+};
+
+describe.each([false, true])('with isSync %p', (isSync) => {
+  test.each<[string, Step, Partial<ImportCounts>, object]>([
+    ['a member of the source alone is added', (a) => a.access.addMember({ uuid: ONE }), { added: 1 }, {}],
+    [
+      'a revoked member of the source alone is added as revoked',
+      (a) => {
+        a.access.addMember({ uuid: ONE });
+        a.access.revoke(ONE);
+      },
+      { added: 1 },
+      { status: 'revoked' },
+    ],
+    ['a member who is the same on both stays', both, {}, {}],
+    [
+      'a revocation at the source travels',
+      (a, b) => {
+        both(a, b);
+        a.access.revoke(ONE);
+      },
+      { revoked: 1 },
+      { status: 'revoked' },
+    ],
+    [
+      'a member who is revoked at the target stays revoked',
+      (a, b) => {
+        both(a, b);
+        b.access.revoke(ONE);
+      },
+      { staysRevoked: 1 },
+      { status: 'revoked' },
+    ],
+    [
+      'a revocation that the source has lifted is not lifted at the target',
+      (a, b) => {
+        both(a, b);
+        a.access.revoke(ONE);
+        b.take(a);
+        a.access.addMember({ uuid: ONE });
+      },
+      { staysRevoked: 1 },
+      { status: 'revoked' },
+    ],
+    [
+      'tier and expiry that were changed later at the source travel',
+      (a, b) => {
+        both(a, b);
+        a.access.addMember({ uuid: ONE, tier: 'pro', expiresAt: 9e12 });
+      },
+      { changed: 1 },
+      { tier: 'pro', expiresAt: 9e12 },
+    ],
+    [
+      'tier and expiry that were changed later at the target stay, unless the import makes both equal',
+      (a, b) => {
+        both(a, b);
+        b.access.addMember({ uuid: ONE, tier: 'none' });
+      },
+      { changed: Number(isSync) },
+      { tier: isSync ? 'member' : 'none' },
+    ],
+    [
+      'a key that was replaced at the source is replaced',
+      (a, b) => {
+        both(a, b);
+        a.access.rekey(ONE);
+      },
+      { changed: 1 },
+      { generation: 1 },
+    ],
+    [
+      'the keys of a new secret at the source travel, with the time for which the old ones work',
+      (a, b) => {
+        both(a, b);
+        a.store.saveMember({ ...a.store.member(ONE)!, ...NEW_KEY });
+      },
+      { changed: 1 },
+      NEW_KEY,
+    ],
+    [
+      'a key that was replaced at the target does not come back',
+      (a, b) => {
+        both(a, b);
+        b.access.rekey(ONE);
+      },
+      {},
+      { generation: 1 },
+    ],
+    [
+      'a member of the target alone stays, unless the import makes both equal',
+      (_, b) => b.access.addMember({ uuid: ONE }),
+      { revoked: Number(isSync) },
+      { status: isSync ? 'revoked' : 'active' },
+    ],
+  ])('%s', (_name, prepare, expected, fields) => {
+    using a = peer();
+    using b = peer();
+    prepare(a, b);
+    const counts = b.take(a, isSync);
+    expect(counts).toEqual({ ...NOTHING, ...expected, audit: counts.audit });
+    expect(b.store.member(ONE)).toMatchObject({ tier: 'member', status: 'active', expiresAt: null, ...fields });
+    expect(b.take(a, isSync)).toEqual({ ...NOTHING, staysRevoked: counts.staysRevoked });
+  });
+});
+
+test('keys work and are refused at the target as at the source', () => {
+  using a = peer();
+  using b = peer();
+  const { apiKey: first } = a.access.addMember({ uuid: ONE });
+  expect(b.admits(first)).toBe(false);
+  b.take(a);
+  expect(b.admits(first)).toBe(true);
+  const { apiKey: second } = a.access.rekey(ONE);
+  b.take(a);
+  expect([b.admits(first), b.admits(second)]).toEqual([false, true]);
+  expect(b.access.issueKey(ONE, '203.0.113.9')).toBe(second);
+  a.access.revoke(ONE);
+  b.take(a);
+  expect(b.admits(second)).toBe(false);
+});
+
+test('the entries of the accounts travel once, in the order of their times, and the import is an entry', () => {
+  using a = peer();
+  using b = peer();
+  both(a, b);
+  const accountId = b.store.member(ONE)!.accountId;
+  a.access.issueKey(ONE, '203.0.113.9');
+  b.access.rekey(ONE);
+  expect(() => a.access.revoke(UUIDS[1])).toThrow();
+  expect(b.take(a).audit).toBe(2);
+  const rows = b.store.auditSince(0);
+  expect(rows.map(({ action, account, client }) => [action, account, client])).toEqual([
+    ['member_added', accountId, null],
+    ['member_added', accountId, null],
+    ['key_issued', accountId, '203.0.113.9'],
+    ['member_rekeyed', accountId, null],
+    ['members_imported', null, null],
+  ]);
+  expect(rows.at(-1)!.detail).toBe('0 added, 0 changed, 0 revoked, audit entries: 2');
+});
+
+test('of a full trail, only entries among its newest travel, and issued keys displace no others', () => {
+  using a = peer();
+  using b = peer();
+  both(a, b);
+  for (let i = 0; i < 6; i++) a.access.issueKey(ONE, `203.0.113.${i}`);
+  b.access.issueKey(ONE, '203.0.113.100');
+  const { store } = b;
+  const take = () =>
+    importMembership(membershipOf(a.store), false, { store, transaction: store.transaction, audit() {}, keptMax: 3 });
+  expect(take().audit).toBe(3);
+  const clients = store.auditSince(0).flatMap(({ action, client }) => (action === 'key_issued' ? [client] : []));
+  expect(clients).toEqual(['203.0.113.4', '203.0.113.5', '203.0.113.100']);
+  expect(take().audit).toBe(0);
+});
+
+test('a link to Telegram travels, and the later link stays', () => {
+  using a = peer();
+  using b = peer();
+  both(a, b);
+  const link = (telegramId: string, lastPingAt: number) => ({
+    ...{ telegramId, lastPingAt },
+    ...{ routing1dte: true, routingRadar: false },
+  });
+  a.access.linkTelegram(ONE, link('5550123456', 5));
+  expect(b.take(a)).toMatchObject({ changed: 1 });
+  expect(b.store.telegramLink(ONE)).toEqual(link('5550123456', 5));
+  b.access.linkTelegram(ONE, link('5559999999', 6));
+  expect(b.take(a)).toMatchObject({ changed: 0 });
+  expect(b.take(a, true)).toMatchObject({ changed: 1 });
+  expect(b.store.telegramLink(ONE)).toEqual(link('5550123456', 5));
+});
+
+test('an import that fails changes nothing', () => {
+  using a = peer();
+  using b = peer();
+  for (const uuid of UUIDS) a.access.addMember({ uuid });
+  const given = membershipOf(a.store);
+  const [first, , last] = given.members;
+  const faulty = { ...given, members: [...given.members.slice(0, 2), { ...last!, keyDigest: first!.keyDigest }] };
+  expect(() => b.take(faulty)).toThrow();
+  expect([b.store.members(), b.store.auditSince(0)]).toEqual([[], []]);
+});
+
+/** Changes at either server, in any order, with imports in between. */
+const CHANGES = fc.array(
+  fc.record({
+    at: fc.constantFrom('a', 'b'),
+    uuid: fc.constantFrom(...UUIDS),
+    change: fc.constantFrom('add', 'pro', 'none', 'revoke', 'rekey', 'take', 'sync'),
+  }),
+  { maxLength: 25 },
+);
+
+test('whatever happens before: no revocation is lifted, no replaced key comes back, and both servers become equal', () => {
+  fc.assert(
+    fc.property(CHANGES, fc.boolean(), (changes, isSync) => {
+      using a = peer();
+      using b = peer();
+      const replaced: string[] = [];
+      const act = ({ at, uuid, change }: (typeof changes)[number]) => {
+        const [own, other] = at === 'a' ? [a, b] : [b, a];
+        if (change === 'take' || change === 'sync') return void own.take(other, change === 'sync');
+        if (change === 'add') return void own.access.addMember({ uuid });
+        if (own.store.member(uuid) === undefined) return;
+        if (change === 'revoke') return void own.access.revoke(uuid);
+        if (change !== 'rekey') return void own.access.addMember({ uuid, tier: change });
+        replaced.push(own.access.addMember({ uuid }).apiKey);
+        own.access.rekey(uuid);
+      };
+      changes.forEach(act);
+      const revoked = b.store.members().filter(({ status }) => status === 'revoked');
+      b.take(a, isSync);
+      for (const { uuid } of revoked) expect(b.store.member(uuid)!.status).toBe('revoked');
+      expect(b.take(a, isSync)).toMatchObject({ added: 0, changed: 0, revoked: 0, audit: 0 });
+      a.take(b);
+      expect(membershipOf(a.store).members).toEqual(membershipOf(b.store).members);
+      expect(new Set(membershipOf(a.store).audit.map((row) => JSON.stringify(row)))).toEqual(
+        new Set(membershipOf(b.store).audit.map((row) => JSON.stringify(row))),
+      );
+      for (const key of replaced) expect([a.admits(key), b.admits(key)]).toEqual([false, false]);
+    }),
+    { numRuns: 150 },
+  );
+});
