@@ -9,7 +9,7 @@ import { IS_FULL } from '../../support/size.ts';
 import { EXPIRY, prepared, quoted, range } from '../small-chains.ts';
 import { humps } from './quote-checks.ts';
 
-const MARKETS = IS_FULL ? 12 : 2;
+const MARKETS = IS_FULL ? 6 : 2;
 /** Largest errors of a variance swap (vol points) and of a kurtosis (share of the true one). */
 const SWAP_ERRORS = { 3: 1, 4: 0.5 } as const;
 const KURTOSIS_ERROR = 0.25;
