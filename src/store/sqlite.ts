@@ -94,8 +94,14 @@ const BUSY_PAUSE_MS = 5;
 /** Size to which SQLite truncates the write-ahead log after many writes, bytes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undefined): Store {
-  const { version, changes, otherChanges, counted, unlisted, uncounted, unchanged, ofFeeds } = dataVersions(db);
+/** Creates the store of an open database. `versions` are the counts of its writes. */
+export function storeOn(
+  db: Database,
+  nowMs: () => number,
+  onDamaged: OnDamaged | undefined,
+  versions = dataVersions(db),
+): Store {
+  const { version, changes, otherChanges, counted, unlisted, uncounted, unchanged, ofFeeds } = versions;
   const chains = chainTable(db, onDamaged);
   const prints = printTable(db);
   const closes = closeTable(db);
@@ -204,7 +210,7 @@ function atOnce<T>(work: () => T): T {
  * Sets the options of a connection. With WAL, readers continue while one process writes. With FULL, each commit syncs the log, because a
  * power cut must not undo the revocation of a member. Data arrives in few large transactions, so syncs take little time.
  */
-function configure(db: Database): void {
+export function configure(db: Database): void {
   // The option auto_vacuum affects only new files. With auto_vacuum, pages that packing frees can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
@@ -229,7 +235,7 @@ function switchToWal(db: Database): void {
 }
 
 /** Lets only the owner read and write the database file. Creates the file if it does not exist. Log files get the same mode. */
-function makePrivate(path: string): void {
+export function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(path, 'wx', 0o600));

@@ -1,0 +1,176 @@
+import { Database, type Statement } from 'bun:sqlite';
+import { captureChanges } from './capture.ts';
+import { dataVersions, type WrittenData } from './data-versions.ts';
+import { upgrade } from './folder/upgrade.ts';
+import { type Cell, keyOf, type MirroredTable, mirroredSchema, quoted, type TableChanges } from './mirrored-tables.ts';
+import type { OnDamaged } from './snapshot-table.ts';
+import { configure, makePrivate, type SharedStore, type Store, storeOn } from './sqlite.ts';
+
+/** The changes of one or several transactions, as they travel between servers. */
+export interface ChangeSet {
+  readonly tables: readonly TableChanges[];
+  /** The last given ids of the tables that never give an id twice. */
+  readonly sequences: readonly (readonly [table: string, last: number])[];
+  readonly written: WrittenData;
+}
+
+/** Which log a mirror follows, and how far it has come. Place 0 is the beginning. */
+export interface MirrorPlace {
+  readonly cluster: string;
+  readonly place: number;
+}
+
+/** The rows that a mirror has changed at a place of the log. */
+export interface AppliedRow {
+  readonly table: MirroredTable;
+  readonly key: readonly Cell[];
+}
+
+/**
+ * A copy of the rows that a log decides, in a database file of this server. Reads are those of any store. A write is rehearsed: it runs in
+ * a transaction that is undone, and yields its changes. They become part of the mirror when the log has them.
+ */
+export interface Mirror {
+  readonly store: Omit<SharedStore, 'write'>;
+  /** The place up to which the mirror has the log. */
+  readonly place: () => MirrorPlace;
+  /** Runs `work` in a transaction, and undoes it. Ids of rows begin after `idsAfter`. If `work` throws, throws the same. */
+  rehearse<Result>(
+    work: (tx: Store) => Result,
+    idsAfter: number,
+  ): { readonly result: Result; readonly changes: ChangeSet };
+  /** Takes changes of the log in one transaction. With `isPart`, the place stays until a later call without it. */
+  apply(changes: ChangeSet, place: MirrorPlace, isPart?: boolean): void;
+  /** Returns the rows that were changed after a place, and forgets rows that were changed before `keepFrom`. */
+  appliedAfter(place: number): AppliedRow[];
+  forgetApplied(before: number): void;
+  /** Forgets what rehearsals hold in memory, after a rehearsal whose changes did not become part of the log. */
+  reset(): void;
+  close(): void;
+}
+
+/** Opens the mirror at `path`, or creates an empty one. A mirror of another schema is replaced by an empty one. */
+export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamaged): Mirror {
+  const schema = mirroredSchema();
+  makePrivate(path);
+  const db = new Database(path, { create: true, readwrite: true, strict: true });
+  db.run('PRAGMA busy_timeout = 5000');
+  configure(db);
+  // What the mirror lacks after a power cut, it gets from the log again.
+  db.run('PRAGMA synchronous = NORMAL');
+  // References hold where the changes were decided. Rows may arrive in another order.
+  db.run('PRAGMA foreign_keys = OFF');
+  upgrade(db, path);
+  for (const { name } of schema.triggers) db.run(`DROP TRIGGER IF EXISTS ${quoted(name)}`);
+  db.run(
+    `CREATE TABLE IF NOT EXISTS mirror_place (one INTEGER PRIMARY KEY CHECK (one = 1), cluster TEXT NOT NULL, place INTEGER NOT NULL) STRICT`,
+  );
+  db.run(
+    'CREATE TABLE IF NOT EXISTS mirror_applied (place INTEGER NOT NULL, tbl TEXT NOT NULL, key TEXT NOT NULL) STRICT',
+  );
+  db.run('CREATE INDEX IF NOT EXISTS mirror_applied_by_place ON mirror_applied (place)');
+  const versions = dataVersions(db);
+  const store = storeOn(db, nowMs, onDamaged, versions);
+  const writers = new Map(schema.tables.map((table) => [table.name, rowWriter(db, table)]));
+  const selectPlace = db.prepare<MirrorPlace, []>('SELECT cluster, place FROM mirror_place');
+  const putPlace = db.prepare<null, [string, number]>('INSERT OR REPLACE INTO mirror_place VALUES (1, ?, ?)');
+  const insertApplied = db.prepare<null, [number, string, string]>('INSERT INTO mirror_applied VALUES (?, ?, ?)');
+  const selectApplied = db.prepare<{ tbl: string; key: string }, [number]>(
+    'SELECT DISTINCT tbl, key FROM mirror_applied WHERE place > ?',
+  );
+  const deleteApplied = db.prepare<null, [number]>('DELETE FROM mirror_applied WHERE place < ?');
+  const putSequence = sequenceWriter(db);
+  const applyAll = db.transaction(({ tables, sequences }: ChangeSet, place: MirrorPlace, isPart: boolean) => {
+    for (const { table, rows, removed } of tables) {
+      const { put, remove } = writers.get(table.name)!;
+      for (const key of removed) remove.run(...(key as Cell[]));
+      for (const row of rows) put.run(...(row as Cell[]));
+      for (const key of [...removed, ...rows.map((row) => keyOf(table, row))])
+        insertApplied.run(place.place, table.name, JSON.stringify(key));
+    }
+    for (const [table, last] of sequences) putSequence(table, last);
+    if (!isPart) putPlace.run(place.cluster, place.place);
+  });
+
+  let rehearsal: ReturnType<typeof openRehearsal> | undefined;
+  return {
+    store,
+    place: () => selectPlace.get() ?? { cluster: '', place: 0 },
+    rehearse(work, idsAfter) {
+      rehearsal ??= openRehearsal(path, nowMs, onDamaged);
+      return rehearsal.run(work, idsAfter);
+    },
+    apply: (changes, place, isPart = false) =>
+      versions.repeated(changes.written, () => applyAll.immediate(changes, place, isPart)),
+    appliedAfter: (place) =>
+      selectApplied.all(place).map(({ tbl, key }) => ({
+        table: schema.tables.find(({ name }) => name === tbl)!,
+        key: JSON.parse(key) as Cell[],
+      })),
+    forgetApplied: (before) => void versions.uncounted(() => deleteApplied.run(before)),
+    reset() {
+      rehearsal?.close();
+      rehearsal = undefined;
+    },
+    close() {
+      rehearsal?.close();
+      store.close();
+    },
+  };
+}
+
+/** Prepares the statements that write and remove a row of a table. */
+function rowWriter(
+  db: Database,
+  { name, columns, key }: MirroredTable,
+): Record<'put' | 'remove', Statement<null, Cell[]>> {
+  const names = columns.map((column) => quoted(column.name)).join(', ');
+  const values = columns.map(() => '?').join(', ');
+  const where = key.map((each) => `${quoted(each)} = ?`).join(' AND ');
+  return {
+    put: db.prepare(`INSERT OR REPLACE INTO ${quoted(name)} (${names}) VALUES (${values})`),
+    remove: db.prepare(`DELETE FROM ${quoted(name)} WHERE ${where}`),
+  };
+}
+
+/** Returns a function that sets the last given id of a table. */
+function sequenceWriter(db: Database): (table: string, last: number) => void {
+  const update = db.prepare<null, [number, string]>('UPDATE sqlite_sequence SET seq = ? WHERE name = ?');
+  const insert = db.prepare<null, [string, number]>('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
+  return (table, last) => {
+    if (update.run(last, table).changes === 0) insert.run(table, last);
+  };
+}
+
+/** Opens a second connection, on which writes are tried. It never commits, so no reader sees them. */
+function openRehearsal(path: string, nowMs: () => number, onDamaged: OnDamaged) {
+  const { tables, triggers } = mirroredSchema();
+  const db = new Database(path, { readwrite: true, strict: true });
+  db.run('PRAGMA busy_timeout = 5000');
+  db.run('PRAGMA foreign_keys = ON');
+  const capture = captureChanges(db, { tables, triggers });
+  const versions = dataVersions(db);
+  const store = storeOn(db, nowMs, onDamaged, versions);
+  const selectSequences = db.prepare<{ name: string; seq: number }, []>('SELECT name, seq FROM sqlite_sequence');
+  const sequences = () => new Map(selectSequences.all().map(({ name, seq }) => [name, seq]));
+  const putSequence = sequenceWriter(db);
+  const numbered = db
+    .query<{ name: string }, []>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'`)
+    .all();
+  return {
+    run<Result>(work: (tx: Store) => Result, idsAfter: number): { result: Result; changes: ChangeSet } {
+      db.run('BEGIN IMMEDIATE');
+      try {
+        capture.clear();
+        const before = sequences();
+        for (const { name } of numbered) if ((before.get(name) ?? 0) < idsAfter) putSequence(name, idsAfter);
+        const { result, written } = versions.observed(() => store.transaction(() => work(store)));
+        const changed = [...sequences()].filter(([name, last]) => before.get(name) !== last);
+        return { result, changes: { tables: capture.changes(), sequences: changed, written } };
+      } finally {
+        if (db.inTransaction) db.run('ROLLBACK');
+      }
+    },
+    close: () => db.close(true),
+  };
+}
