@@ -1,5 +1,11 @@
 import type { Database } from 'bun:sqlite';
-import { type Cell, type MirroredSchema, type MirroredTable, quoted, type TableChanges } from './mirrored-tables.ts';
+import {
+  type MirroredSchema,
+  type MirroredTable,
+  quoted,
+  type StoredCell,
+  type TableChanges,
+} from './mirrored-tables.ts';
 
 /** Notes which rows the writes of a connection change. */
 export interface ChangeCapture {
@@ -62,6 +68,6 @@ function captureOf(db: Database, table: MirroredTable, i: number) {
     changes: (): TableChanges =>
       selectAny.values().length === 0
         ? { table, rows: [], removed: [] }
-        : { table, rows: select.values() as Cell[][], removed: selectRemoved.values() as Cell[][] },
+        : { table, rows: select.values() as StoredCell[][], removed: selectRemoved.values() as StoredCell[][] },
   };
 }

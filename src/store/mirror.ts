@@ -2,7 +2,14 @@ import { Database, type Statement } from 'bun:sqlite';
 import { captureChanges } from './capture.ts';
 import { dataVersions, type WrittenData } from './data-versions.ts';
 import { upgrade } from './folder/upgrade.ts';
-import { type Cell, keyOf, type MirroredTable, mirroredSchema, quoted, type TableChanges } from './mirrored-tables.ts';
+import {
+  type MirroredTable,
+  mirroredSchema,
+  quoted,
+  rowKeyOf,
+  type StoredCell,
+  type TableChanges,
+} from './mirrored-tables.ts';
 import type { OnDamaged } from './snapshot-table.ts';
 import { configure, makePrivate, type SharedStore, type Store, storeOn } from './sqlite.ts';
 
@@ -23,7 +30,7 @@ export interface MirrorPlace {
 /** The rows that a mirror has changed at a place of the log. */
 export interface AppliedRow {
   readonly table: MirroredTable;
-  readonly key: readonly Cell[];
+  readonly key: readonly StoredCell[];
 }
 
 /**
@@ -83,9 +90,9 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
   const applyAll = db.transaction(({ tables, sequences }: ChangeSet, place: MirrorPlace, isPart: boolean) => {
     for (const { table, rows, removed } of tables) {
       const { put, remove } = writers.get(table.name)!;
-      for (const key of removed) remove.run(...(key as Cell[]));
-      for (const row of rows) put.run(...(row as Cell[]));
-      for (const key of [...removed, ...rows.map((row) => keyOf(table, row))])
+      for (const key of removed) remove.run(...(key as StoredCell[]));
+      for (const row of rows) put.run(...(row as StoredCell[]));
+      for (const key of [...removed, ...rows.map((row) => rowKeyOf(table, row))])
         insertApplied.run(place.place, table.name, JSON.stringify(key));
     }
     for (const [table, last] of sequences) putSequence(table, last);
@@ -105,7 +112,7 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
     appliedAfter: (place) =>
       selectApplied.all(place).map(({ tbl, key }) => ({
         table: schema.tables.find(({ name }) => name === tbl)!,
-        key: JSON.parse(key) as Cell[],
+        key: JSON.parse(key) as StoredCell[],
       })),
     forgetApplied: (before) => void versions.uncounted(() => deleteApplied.run(before)),
     reset() {
@@ -123,7 +130,7 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
 function rowWriter(
   db: Database,
   { name, columns, key }: MirroredTable,
-): Record<'put' | 'remove', Statement<null, Cell[]>> {
+): Record<'put' | 'remove', Statement<null, StoredCell[]>> {
   const names = columns.map((column) => quoted(column.name)).join(', ');
   const values = columns.map(() => '?').join(', ');
   const where = key.map((each) => `${quoted(each)} = ?`).join(' AND ');

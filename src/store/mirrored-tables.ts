@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { migrate } from './migrations.ts';
 
 /** A stored value. The tables are strict, so each column has one type of value, or null. */
-export type Cell = string | number | Uint8Array | null;
+export type StoredCell = string | number | Uint8Array | null;
 
 /** A table whose rows travel between servers. */
 export interface MirroredTable {
@@ -16,8 +16,8 @@ export interface MirroredTable {
 /** The rows of a table that a transaction has changed. Each row has a cell for each column, each removed key one for each key column. */
 export interface TableChanges {
   readonly table: MirroredTable;
-  readonly rows: readonly (readonly Cell[])[];
-  readonly removed: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly StoredCell[])[];
+  readonly removed: readonly (readonly StoredCell[])[];
 }
 
 /** The tables and triggers of the newest schema. A table comes after those to which it refers. */
@@ -68,6 +68,6 @@ export function quoted(name: string): string {
 }
 
 /** Returns the cells of a row that identify it. */
-export function keyOf({ columns, key }: MirroredTable, row: readonly Cell[]): Cell[] {
+export function rowKeyOf({ columns, key }: MirroredTable, row: readonly StoredCell[]): StoredCell[] {
   return key.map((name) => row[columns.findIndex((column) => column.name === name)]!);
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { type ChangeSet, type Mirror, openMirror } from '../../src/store/mirror.ts';
-import { keyOf, mirroredSchema, quoted } from '../../src/store/mirrored-tables.ts';
+import { mirroredSchema, quoted, rowKeyOf } from '../../src/store/mirrored-tables.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { withFolder } from '../support/process.ts';
 import { chainOf, closeWith, DAY_MS, MONDAY_MS, printOf, recordOf } from './samples.ts';
@@ -108,7 +108,7 @@ function keep(log: Map<string, Map<string, unknown>>, { tables, sequences }: Cha
   for (const { table, rows, removed } of tables) {
     const kept = log.getOrInsertComputed(table.name, () => new Map());
     for (const key of removed) kept.delete(JSON.stringify(key));
-    for (const row of rows) kept.set(JSON.stringify(keyOf(table, row)), row);
+    for (const row of rows) kept.set(JSON.stringify(rowKeyOf(table, row)), row);
   }
   for (const each of sequences) log.getOrInsertComputed('sequences', () => new Map()).set(each[0], each);
 }
