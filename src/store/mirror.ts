@@ -21,10 +21,13 @@ export interface ChangeSet {
   readonly written: WrittenData;
 }
 
-/** Which log a mirror follows, and how far it has come. Place 0 is the beginning. */
+/** Which log a mirror follows, and how far it has come. */
 export interface MirrorPlace {
   readonly cluster: string;
+  /** The place up to which the mirror has the log. While `copied` is set, the mirror has only some rows. */
   readonly place: number;
+  /** The last copied row of the first copy of all rows. Null if the copy is complete. */
+  readonly copied: { readonly table: string; readonly key: readonly StoredCell[] | null } | null;
 }
 
 /** The rows that a mirror has changed at a place of the log. */
@@ -39,18 +42,23 @@ export interface AppliedRow {
  */
 export interface Mirror {
   readonly store: Omit<SharedStore, 'write'>;
-  /** The place up to which the mirror has the log. */
-  readonly place: () => MirrorPlace;
+  /** Returns the place of the mirror, or undefined if it is new. */
+  readonly place: () => MirrorPlace | undefined;
   /** Runs `work` in a transaction, and undoes it. Ids of rows begin after `idsAfter`. If `work` throws, throws the same. */
   rehearse<Result>(
     work: (tx: Store) => Result,
     idsAfter: number,
   ): { readonly result: Result; readonly changes: ChangeSet };
-  /** Takes changes of the log in one transaction. With `isPart`, the place stays until a later call without it. */
-  apply(changes: ChangeSet, place: MirrorPlace, isPart?: boolean): void;
-  /** Returns the rows that were changed after a place, and forgets rows that were changed before `keepFrom`. */
+  /** Takes changes of the log, and the place that the mirror then has, in one transaction. */
+  apply(changes: ChangeSet, place: MirrorPlace): void;
+  /** Returns the places at which the mirror has changed rows, the newest first. */
+  appliedPlaces(): number[];
+  /** Returns the rows that were changed after a place. */
   appliedAfter(place: number): AppliedRow[];
-  forgetApplied(before: number): void;
+  /** Forgets which rows were changed up to a place. */
+  forgetApplied(upTo: number): void;
+  /** Removes all rows, and makes the mirror new. */
+  clear(): void;
   /** Forgets what rehearsals hold in memory, after a rehearsal whose changes did not become part of the log. */
   reset(): void;
   close(): void;
@@ -70,51 +78,67 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
   upgrade(db, path);
   for (const { name } of schema.triggers) db.run(`DROP TRIGGER IF EXISTS ${quoted(name)}`);
   db.run(
-    `CREATE TABLE IF NOT EXISTS mirror_place (one INTEGER PRIMARY KEY CHECK (one = 1), cluster TEXT NOT NULL, place INTEGER NOT NULL) STRICT`,
+    `CREATE TABLE IF NOT EXISTS mirror_place
+       (one INTEGER PRIMARY KEY CHECK (one = 1), cluster TEXT NOT NULL, place INTEGER NOT NULL, copied TEXT) STRICT`,
   );
   db.run(
     'CREATE TABLE IF NOT EXISTS mirror_applied (place INTEGER NOT NULL, tbl TEXT NOT NULL, key TEXT NOT NULL) STRICT',
   );
   db.run('CREATE INDEX IF NOT EXISTS mirror_applied_by_place ON mirror_applied (place)');
   const versions = dataVersions(db);
-  const store = storeOn(db, nowMs, onDamaged, versions);
+  const store = storeOn(db, nowMs, onDamaged, versions, true);
   const writers = new Map(schema.tables.map((table) => [table.name, rowWriter(db, table)]));
-  const selectPlace = db.prepare<MirrorPlace, []>('SELECT cluster, place FROM mirror_place');
-  const putPlace = db.prepare<null, [string, number]>('INSERT OR REPLACE INTO mirror_place VALUES (1, ?, ?)');
+  const selectPlace = db.prepare<{ cluster: string; place: number; copied: string | null }, []>(
+    'SELECT cluster, place, copied FROM mirror_place',
+  );
+  const putPlace = db.prepare<null, [string, number, string | null]>(
+    'INSERT OR REPLACE INTO mirror_place VALUES (1, ?, ?, ?)',
+  );
   const insertApplied = db.prepare<null, [number, string, string]>('INSERT INTO mirror_applied VALUES (?, ?, ?)');
   const selectApplied = db.prepare<{ tbl: string; key: string }, [number]>(
     'SELECT DISTINCT tbl, key FROM mirror_applied WHERE place > ?',
   );
-  const deleteApplied = db.prepare<null, [number]>('DELETE FROM mirror_applied WHERE place < ?');
+  const selectPlaces = db.prepare<{ place: number }, []>(
+    'SELECT DISTINCT place FROM mirror_applied ORDER BY place DESC',
+  );
+  const deleteApplied = db.prepare<null, [number]>('DELETE FROM mirror_applied WHERE place <= ?');
+  const clearAll = db.transaction(() => {
+    const emptied = [...schema.tables.map(({ name }) => name), 'sqlite_sequence', 'mirror_place', 'mirror_applied'];
+    for (const name of emptied) db.run(`DELETE FROM ${quoted(name)}`);
+  });
   const putSequence = sequenceWriter(db);
-  const applyAll = db.transaction(({ tables, sequences }: ChangeSet, place: MirrorPlace, isPart: boolean) => {
+  const applyAll = db.transaction(({ tables, sequences }: ChangeSet, { cluster, place, copied }: MirrorPlace) => {
     for (const { table, rows, removed } of tables) {
       const { put, remove } = writers.get(table.name)!;
       for (const key of removed) remove.run(...(key as StoredCell[]));
       for (const row of rows) put.run(...(row as StoredCell[]));
       for (const key of [...removed, ...rows.map((row) => rowKeyOf(table, row))])
-        insertApplied.run(place.place, table.name, JSON.stringify(key));
+        if (!copied) insertApplied.run(place, table.name, JSON.stringify(key));
     }
     for (const [table, last] of sequences) putSequence(table, last);
-    if (!isPart) putPlace.run(place.cluster, place.place);
+    putPlace.run(cluster, place, copied && JSON.stringify(copied));
   });
 
   let rehearsal: ReturnType<typeof openRehearsal> | undefined;
   return {
     store,
-    place: () => selectPlace.get() ?? { cluster: '', place: 0 },
+    place() {
+      const row = selectPlace.get();
+      return row ? { ...row, copied: row.copied === null ? null : JSON.parse(row.copied) } : undefined;
+    },
     rehearse(work, idsAfter) {
       rehearsal ??= openRehearsal(path, nowMs, onDamaged);
       return rehearsal.run(work, idsAfter);
     },
-    apply: (changes, place, isPart = false) =>
-      versions.repeated(changes.written, () => applyAll.immediate(changes, place, isPart)),
+    apply: (changes, place) => versions.repeated(changes.written, () => applyAll.immediate(changes, place)),
+    appliedPlaces: () => selectPlaces.all().map(({ place }) => place),
+    clear: () => clearAll.immediate(),
     appliedAfter: (place) =>
       selectApplied.all(place).map(({ tbl, key }) => ({
         table: schema.tables.find(({ name }) => name === tbl)!,
         key: JSON.parse(key) as StoredCell[],
       })),
-    forgetApplied: (before) => void versions.uncounted(() => deleteApplied.run(before)),
+    forgetApplied: (upTo) => void versions.uncounted(() => deleteApplied.run(upTo)),
     reset() {
       rehearsal?.close();
       rehearsal = undefined;

@@ -94,15 +94,16 @@ const BUSY_PAUSE_MS = 5;
 /** Size to which SQLite truncates the write-ahead log after many writes, bytes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Creates the store of an open database. `versions` are the counts of its writes. */
+/** Creates the store of an open database. `versions` are the counts of its writes. For `isCopy`, see `chainTable`. */
 export function storeOn(
   db: Database,
   nowMs: () => number,
   onDamaged: OnDamaged | undefined,
   versions = dataVersions(db),
+  isCopy = false,
 ): Store {
   const { version, changes, otherChanges, counted, unlisted, uncounted, unchanged, ofFeeds } = versions;
-  const chains = chainTable(db, onDamaged);
+  const chains = chainTable(db, onDamaged, isCopy);
   const prints = printTable(db);
   const closes = closeTable(db);
   const dividends = dividendTable(db);
