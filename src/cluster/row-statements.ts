@@ -58,8 +58,8 @@ function clusterTable(table: MirroredTable): ClusterTable {
     table,
     createSql: [
       `create table ${name} (${columns.map((column) => `${quoted(column.name)} ${TYPES[column.type]}`).join(', ')},
-        place bigint not null, primary key (${keys.join(', ')}))`,
-      `create index on ${name} (place)`,
+        log_place bigint not null, primary key (${keys.join(', ')}))`,
+      `create index on ${name} (log_place)`,
       // Blobs are compressed already.
       ...columns
         .filter(({ type }) => type === 'BLOB')
@@ -67,11 +67,11 @@ function clusterTable(table: MirroredTable): ClusterTable {
     ],
     async put(sql, rows, place) {
       for (const part of parts(rows, rowsMax)) {
-        const text = `insert into ${name} (${names.join(', ')}, place) values ${tuples(
+        const text = `insert into ${name} (${names.join(', ')}, log_place) values ${tuples(
           part.length,
-          [...names, 'place'].map(() => ''),
+          [...names, ''].map(() => ''),
         )}
-          on conflict (${keys.join(', ')}) do update set ${[...set, 'place = excluded.place'].join(', ')}`;
+          on conflict (${keys.join(', ')}) do update set ${[...set, 'log_place = excluded.log_place'].join(', ')}`;
         await sql.unsafe(
           text,
           part.flatMap((row) => [...row, place]),
@@ -87,7 +87,9 @@ function clusterTable(table: MirroredTable): ClusterTable {
       }
     },
     between: (sql, after, upTo) =>
-      sql.unsafe(`${select} where place > $1 and place <= $2`, [after, upTo]).values() as Promise<StoredCell[][]>,
+      sql.unsafe(`${select} where log_place > $1 and log_place <= $2`, [after, upTo]).values() as Promise<
+        StoredCell[][]
+      >,
     async at(sql, given) {
       const found: StoredCell[][] = [];
       for (const part of parts(given, hasBlob ? PAGE_LARGE : rowsMax)) {
