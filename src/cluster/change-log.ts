@@ -57,7 +57,10 @@ export async function readLog(sql: Transaction, after: number): Promise<LogStep 
     select place::float8 as place, tables, written, bytes::float8 as bytes from zomma.appends where place > ${after} order by place limit 1000`;
   if (appends.length === 0) return undefined;
   let bytes = 0;
-  const taken = appends.filter((each, i) => i === 0 || (bytes += each.bytes) <= STEP_BYTES);
+  const taken = appends.filter((each, i) => {
+    bytes += each.bytes;
+    return i === 0 || bytes <= STEP_BYTES;
+  });
   const upTo = taken.at(-1)!.place;
   const names = new Set(taken.flatMap(({ tables }) => tables));
   const removals: { tbl: string; key: string }[] =

@@ -14,6 +14,8 @@ export interface ReplicaDeps {
   readonly mirror: Mirror;
   /** The name of this server. */
   readonly name: string;
+  /** Whether a write waits for a synchronous standby, if there is one. */
+  readonly isSynchronous?: boolean;
   /** Called after the mirror has taken changes of the log. */
   readonly onApplied: () => void;
   /** Called when the mirror is filled anew, with the reason. */
@@ -33,7 +35,15 @@ const APPLIED_KEPT_MS = 900_000;
 export type Replica = Awaited<ReturnType<typeof openReplica>>;
 
 /** Opens a replica: creates or checks the tables of the cluster, and makes an unfit mirror new. Call `start` to follow the log. */
-export async function openReplica({ engine, mirror, name, onApplied, onRefill, onProblem }: ReplicaDeps) {
+export async function openReplica({
+  engine,
+  mirror,
+  name,
+  isSynchronous = true,
+  onApplied,
+  onRefill,
+  onProblem,
+}: ReplicaDeps) {
   const head = await engine.transaction((sql) => openCluster(sql));
   const { cluster } = mirror.place() ?? {};
   if (cluster !== undefined && cluster !== head.id) {
@@ -147,6 +157,7 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
       let rehearsed: { readonly result: Result; readonly changes: ChangeSet } | undefined;
       const append = async (sql: Transaction): Promise<number | undefined> => {
         await sql.unsafe(APPEND_LOCK);
+        if (!isSynchronous) await sql.unsafe('set local synchronous_commit = local');
         if (lease) await requireLease(sql, lease);
         for (;;) {
           const present = mirror.place()!;

@@ -1,7 +1,8 @@
 import { Database, type Statement } from 'bun:sqlite';
 import { captureChanges } from './capture.ts';
 import { dataVersions, type WrittenData } from './data-versions.ts';
-import { upgrade } from './folder/upgrade.ts';
+import { SCHEMA } from './folder/upgrade.ts';
+import { migrate, schemaOf } from './migrations.ts';
 import {
   type MirroredTable,
   mirroredSchema,
@@ -64,7 +65,7 @@ export interface Mirror {
   close(): void;
 }
 
-/** Opens the mirror at `path`, or creates an empty one. A mirror of another schema is replaced by an empty one. */
+/** Opens the mirror at `path`, or creates an empty one. Throws an error with the code `MIRROR_SCHEMA` if it has another schema. */
 export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamaged): Mirror {
   const schema = mirroredSchema();
   makePrivate(path);
@@ -75,7 +76,13 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
   db.run('PRAGMA synchronous = NORMAL');
   // References hold where the changes were decided. Rows may arrive in another order.
   db.run('PRAGMA foreign_keys = OFF');
-  upgrade(db, path);
+  const present = schemaOf(db);
+  if (present !== 0 && present !== SCHEMA) {
+    db.close(true);
+    const message = `the mirror has schema ${present}, and this program needs schema ${SCHEMA}`;
+    throw Object.assign(new Error(message), { code: 'MIRROR_SCHEMA' });
+  }
+  migrate(db);
   for (const { name } of schema.triggers) db.run(`DROP TRIGGER IF EXISTS ${quoted(name)}`);
   db.run(
     `CREATE TABLE IF NOT EXISTS mirror_place
