@@ -1,4 +1,4 @@
-import { durationMs } from '../core/duration.ts';
+import { durationMs } from '../core/duration-text.ts';
 import { OperatorError } from '../core/errors.ts';
 
 /** Returns the parser of a flag for a duration such as `90s`, `1h` or `7d`, in ms. The parser throws `OperatorError` for any other text. */

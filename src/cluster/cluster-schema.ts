@@ -28,8 +28,8 @@ export const CLUSTER_STEPS: readonly ClusterStep[] = [];
 const OWN_TABLES = [
   `create table zomma.cluster (one int primary key check (one = 1), id uuid not null, schema int not null, least_reader int not null,
     kept_from bigint not null default 0, created_at timestamptz not null default clock_timestamp())`,
-  // The digests of the secrets that a server may have, each until a moment. `until` is null for the present secret.
-  'create table zomma.secrets (digest text primary key, until timestamptz)',
+  // The digests of the files that all servers must share. A replaced secret is accepted until a moment.
+  'create table zomma.shared_files (file text, digest text, until timestamptz, primary key (file, digest))',
   'create table zomma.leases (name text primary key, holder text not null, epoch bigint not null, until timestamptz not null)',
   `create table zomma.replicas (name text primary key, holder text not null, version text not null, schema int not null,
     place bigint not null, ready boolean not null, seen timestamptz not null)`,

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { durationMs } from '../core/duration.ts';
+import { durationMs } from '../core/duration-text.ts';
 import { SettingError } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
 

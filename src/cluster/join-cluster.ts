@@ -9,7 +9,7 @@ import type { ValuesIn } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import { type Mirror, openMirror } from '../store/mirror.ts';
 import type { SharedStore } from '../store/sqlite.ts';
-import { acceptSecret } from './cluster-secret.ts';
+import { acceptFile, hasAccepted, type SharedFile } from './cluster-secret.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
 import { openEngine } from './postgres-engine.ts';
 import { openReplica, type Replica } from './replica.ts';
@@ -34,6 +34,8 @@ const CLOCK_MS_MAX = 2_000;
 
 /** One of the servers that share a database. */
 export interface Cluster {
+  /** The name of the file in the data folder that has the copy of the data. */
+  readonly file: string;
   readonly store: SharedStore;
   /** Begins to follow the log. Resolves when the mirror is complete for the first time. */
   start(): Promise<void>;
@@ -44,8 +46,10 @@ export interface Cluster {
   /** Returns the time since the last contact with the database, ms. */
   sinceContactMs(): number;
   readonly state: () => ClusterState;
-  /** Registers the digest of the secret of this server, which must be that of the other servers. */
-  acceptSecret(secret: Uint8Array): Promise<void>;
+  /** Returns whether a server has registered a file that all servers share. */
+  hasAccepted(file: SharedFile): Promise<boolean>;
+  /** Registers a file of this server, or checks that it is that of the other servers. */
+  accept(file: SharedFile, content: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,7 +64,7 @@ export interface ClusterState {
 }
 
 /** Joins the cluster of a database. Throws `OperatorError` if the database cannot be used. */
-export async function openCluster(settings: ClusterSettings, events: ClusterEvents): Promise<Cluster> {
+export async function joinCluster(settings: ClusterSettings, events: ClusterEvents): Promise<Cluster> {
   const { observe, onApplied } = events;
   const name = settings.replica ?? hostname().slice(0, 50);
   const holder = `${name} ${crypto.randomUUID()}`;
@@ -131,6 +135,7 @@ export async function openCluster(settings: ClusterSettings, events: ClusterEven
   let beating: ReturnType<typeof setInterval> | undefined;
   const sinceContactMs = () => performance.now() - (engine.state.lastContactMs ?? openedMs);
   return {
+    file: MIRROR,
     store: replica.store,
     start() {
       replica.start();
@@ -156,7 +161,8 @@ export async function openCluster(settings: ClusterSettings, events: ClusterEven
       isComplete: replica.isComplete(),
       clockMs,
     }),
-    acceptSecret: (secret) => engine.transaction((sql) => acceptSecret(sql, secret)),
+    hasAccepted: (file) => engine.transaction((sql) => hasAccepted(sql, file)),
+    accept: (file, content) => engine.transaction((sql) => acceptFile(sql, file, content)),
     async close() {
       clearInterval(beating);
       await leadership?.stop();
