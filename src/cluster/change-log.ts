@@ -1,6 +1,7 @@
 import type { WrittenData } from '../store/data-versions.ts';
 import type { ChangeSet } from '../store/mirror.ts';
 import type { StoredCell, TableChanges } from '../store/mirrored-tables.ts';
+import { APPEND_LOCK } from './cluster-schema.ts';
 import type { Transaction } from './postgres-session.ts';
 import { clusterTables } from './row-statements.ts';
 
@@ -105,4 +106,16 @@ function bytesOf(tables: readonly TableChanges[]): number {
       for (const cell of row)
         bytes += cell instanceof Uint8Array ? cell.length : typeof cell === 'string' ? cell.length : 8;
   return bytes;
+}
+
+/**
+ * Removes what the log says about changes before a moment. The newest change always stays. A mirror that has not taken the removed ones is
+ * filled again.
+ */
+export async function pruneLog(sql: Transaction, olderThanMs: number): Promise<void> {
+  await sql.unsafe(APPEND_LOCK);
+  await sql`update zomma.cluster set kept_from = greatest(kept_from, (
+    select coalesce(max(place), 0) from zomma.appends where at < clock_timestamp() - ${olderThanMs}::float8 * interval '1 millisecond'))`;
+  await sql`delete from zomma.removals where place <= (select kept_from from zomma.cluster)`;
+  await sql`delete from zomma.appends where place < (select kept_from from zomma.cluster)`;
 }

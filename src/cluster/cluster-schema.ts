@@ -53,7 +53,6 @@ export async function openCluster(
   const [{ is_there }] = await sql`select to_regclass('zomma.cluster') is not null as is_there`;
   if (!is_there) await create(sql);
   let head = await readHead(sql);
-  requireKnown(head);
   for (const { to, leastReader, sql: statements } of steps.filter((step) => step.to > head.schema)) {
     for (const statement of statements) await sql.unsafe(statement);
     await sql`update zomma.cluster set schema = ${to}, least_reader = ${leastReader}`;
@@ -62,7 +61,7 @@ export async function openCluster(
   return head;
 }
 
-/** Reads what the database is. Throws `OperatorError` if it is not the database of a cluster. */
+/** Reads what the database is. Throws `OperatorError` if it is not the database of a cluster, or needs a newer program. */
 export async function readHead(sql: Transaction): Promise<ClusterHead> {
   const [{ is_there }] = await sql`select to_regclass('zomma.cluster') is not null as is_there`;
   if (!is_there)
@@ -72,7 +71,9 @@ export async function readHead(sql: Transaction): Promise<ClusterHead> {
     );
   const [row] = await sql`
     select id::text || '/' || (select system_identifier from pg_control_system())::text as id, schema, least_reader from zomma.cluster`;
-  return { id: row.id, schema: row.schema, leastReader: row.least_reader };
+  const head = { id: row.id, schema: row.schema, leastReader: row.least_reader };
+  requireKnown(head);
+  return head;
 }
 
 function requireKnown({ schema, leastReader }: ClusterHead): void {

@@ -2,16 +2,18 @@ import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../package.json';
-import { errorCode } from '../core/errors.ts';
+import { errorCode, isAway } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
+import { runEvery } from '../feeds/background.ts';
 import type { SnapshotListing } from '../market/store.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import { type Mirror, openMirror } from '../store/mirror.ts';
 import type { SharedStore } from '../store/sqlite.ts';
+import { pruneLog } from './change-log.ts';
 import { acceptFile, hasAccepted, type SharedFile } from './cluster-secret.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
-import { openEngine } from './postgres-engine.ts';
+import { type Engine, openEngine } from './postgres-engine.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { parseStoreUrl } from './store-url.ts';
 
@@ -29,6 +31,9 @@ export interface ClusterEvents {
 export const MIRROR = 'mirror.sqlite';
 /** Interval at which a replica says that it lives, ms. */
 const BEAT_MS = 2_000;
+/** Time for which the log has the changes of a mirror that is away, and interval at which older ones are removed, ms. */
+const LOG_KEPT_MS = 86_400_000;
+const PRUNE_EVERY_MS = 3_600_000;
 /** The difference of the clocks of this machine and of the database above which this server is not ready, ms. */
 const CLOCK_MS_MAX = 2_000;
 
@@ -93,6 +98,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
     replica = await openReplica({
       ...{ engine, mirror, name },
       isSynchronous: settings.synchronous === 'on',
+      mayCreate: true,
       onApplied() {
         if (replica.isComplete()) complete.resolve();
         onApplied();
@@ -144,7 +150,19 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
       return complete.promise;
     },
     lead(work, obstacle) {
-      leadership = startLeadership({ engine, holder, observe, obstacle, lead: (lease) => work(replica.under(lease)) });
+      leadership = startLeadership({
+        ...{ engine, holder, observe, obstacle },
+        lead(lease) {
+          const pruning = runEvery(() => engine.transaction((sql) => pruneLog(sql, LOG_KEPT_MS)), {
+            everyMs: PRUNE_EVERY_MS,
+            onError: (error) => isAway(error) || observe({ kind: 'lead_failed', error }),
+          });
+          const end = work(replica.under(lease));
+          return async () => {
+            await Promise.all([end(), pruning.stop()]);
+          };
+        },
+      });
       return leadership;
     },
     problem() {
@@ -195,5 +213,38 @@ function openFitMirror(path: string, observe: Observe, onDamaged: Parameters<typ
     observe({ kind: 'mirror_refilled', reason: (error as Error).message });
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
     return open();
+  }
+}
+
+/** Joins the cluster of a database for one command. The mirror is that of a server on this machine, or a new one. Call `close` at the end. */
+export async function visitCluster(
+  settings: Pick<ClusterSettings, 'dataDir' | 'store' | 'storePassword'>,
+): Promise<{ readonly store: SharedStore; readonly engine: Engine; close(): Promise<void> }> {
+  const name = 'command';
+  const engine = openEngine(engineUrl(settings), { replica: name });
+  const mirror = openFitMirror(
+    join(settings.dataDir, MIRROR),
+    () => {},
+    () => {},
+  );
+  const close = async (replica?: Replica): Promise<void> => {
+    await (replica ? replica.close() : mirror.close());
+    await engine.close();
+  };
+  try {
+    const ignored = () => {};
+    const replica = await openReplica({
+      engine,
+      mirror,
+      name,
+      onApplied: ignored,
+      onRefill: ignored,
+      onProblem: ignored,
+    });
+    await replica.catchUp();
+    return { store: replica.store, engine, close: () => close(replica) };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }

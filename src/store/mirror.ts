@@ -50,8 +50,11 @@ export interface Mirror {
     work: (tx: Store) => Result,
     idsAfter: number,
   ): { readonly result: Result; readonly changes: ChangeSet };
-  /** Takes changes of the log, and the place that the mirror then has, in one transaction. */
-  apply(changes: ChangeSet, place: MirrorPlace): void;
+  /**
+   * Takes changes of the log, and the place that the mirror then has, in one transaction. `from` is the place to which they belong. Does nothing if
+   * another process has meanwhile moved the mirror, which then has these changes.
+   */
+  apply(changes: ChangeSet, place: MirrorPlace, from: MirrorPlace | undefined): void;
   /** Returns the places at which the mirror has changed rows, the newest first. */
   appliedPlaces(): number[];
   /** Returns the rows that were changed after a place. */
@@ -114,30 +117,35 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
     for (const name of emptied) db.run(`DELETE FROM ${quoted(name)}`);
   });
   const putSequence = sequenceWriter(db);
-  const applyAll = db.transaction(({ tables, sequences }: ChangeSet, { cluster, place, copied }: MirrorPlace) => {
-    for (const { table, rows, removed } of tables) {
-      const { put, remove } = writers.get(table.name)!;
-      for (const key of removed) remove.run(...(key as StoredCell[]));
-      for (const row of rows) put.run(...(row as StoredCell[]));
-      for (const key of [...removed, ...rows.map((row) => rowKeyOf(table, row))])
-        if (!copied) insertApplied.run(place, table.name, JSON.stringify(key));
-    }
-    for (const [table, last] of sequences) putSequence(table, last);
-    putPlace.run(cluster, place, copied && JSON.stringify(copied));
-  });
+  const presentPlace = (): MirrorPlace | undefined => {
+    const row = selectPlace.get();
+    return row ? { ...row, copied: row.copied === null ? null : JSON.parse(row.copied) } : undefined;
+  };
+  const applyAll = db.transaction(
+    ({ tables, sequences }: ChangeSet, next: MirrorPlace, from: MirrorPlace | undefined) => {
+      if (!Bun.deepEquals(presentPlace(), from)) return;
+      const { cluster, place, copied } = next;
+      for (const { table, rows, removed } of tables) {
+        const { put, remove } = writers.get(table.name)!;
+        for (const key of removed) remove.run(...(key as StoredCell[]));
+        for (const row of rows) put.run(...(row as StoredCell[]));
+        for (const key of [...removed, ...rows.map((row) => rowKeyOf(table, row))])
+          if (!copied) insertApplied.run(place, table.name, JSON.stringify(key));
+      }
+      for (const [table, last] of sequences) putSequence(table, last);
+      putPlace.run(cluster, place, copied && JSON.stringify(copied));
+    },
+  );
 
   let rehearsal: ReturnType<typeof openRehearsal> | undefined;
   return {
     store,
-    place() {
-      const row = selectPlace.get();
-      return row ? { ...row, copied: row.copied === null ? null : JSON.parse(row.copied) } : undefined;
-    },
+    place: presentPlace,
     rehearse(work, idsAfter) {
       rehearsal ??= openRehearsal(path, nowMs, onDamaged);
       return rehearsal.run(work, idsAfter);
     },
-    apply: (changes, place) => versions.repeated(changes.written, () => applyAll.immediate(changes, place)),
+    apply: (changes, place, from) => versions.repeated(changes.written, () => applyAll.immediate(changes, place, from)),
     appliedPlaces: () => selectPlaces.all().map(({ place }) => place),
     clear: () => clearAll.immediate(),
     appliedAfter: (place) =>
