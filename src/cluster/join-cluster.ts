@@ -63,6 +63,10 @@ export interface ClusterState {
   readonly isLeading: boolean;
   readonly place: number;
   readonly sinceContactMs: number;
+  /** Time since the mirror last had all of the log, ms. */
+  readonly sinceFollowedMs: number;
+  /** The number of servers that were seen lately. */
+  readonly servers: number;
   readonly isComplete: boolean;
   /** How far the clock of this machine is ahead of that of the database, ms. */
   readonly clockMs: number;
@@ -119,18 +123,22 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   }
   let leadership: Leadership | undefined;
   let clockMs = 0;
+  let servers = 1;
   const beat = async (): Promise<void> => {
     try {
       const askedMs = Date.now();
-      const [{ now }] = await engine.transaction(
+      const [beaten] = await engine.transaction(
         (sql) => sql`
           insert into zomma.replicas (name, holder, version, schema, place, ready, seen)
           values (${name}, ${holder}, ${version}, ${SCHEMA}, ${replica.place()}, ${replica.isComplete()}, clock_timestamp())
           on conflict (name) do update set holder = excluded.holder, version = excluded.version, schema = excluded.schema,
             place = excluded.place, ready = excluded.ready, seen = excluded.seen
-          returning (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+          returning (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+            (select count(*) from zomma.replicas where name <> ${name} and seen > clock_timestamp() - interval '10 seconds')::int as others`,
         { deadlineMs: BEAT_MS },
       );
+      const { now, others } = beaten;
+      servers = 1 + others;
       const middle = (askedMs + Date.now()) / 2;
       // The answer may have been on its way for long.
       clockMs = Math.sign(middle - now) * Math.max(0, Math.abs(middle - now) - (Date.now() - askedMs) / 2);
@@ -176,6 +184,8 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
       isLeading: leadership?.held() !== undefined,
       place: replica.place(),
       sinceContactMs: sinceContactMs(),
+      sinceFollowedMs: replica.sinceFollowedMs() ?? performance.now() - openedMs,
+      servers,
       isComplete: replica.isComplete(),
       clockMs,
     }),

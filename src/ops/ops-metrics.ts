@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ClusterState } from '../cluster/join-cluster.ts';
 import { type Observation, STREAM_ENDS } from '../core/events.ts';
 import { recordOf } from '../core/record-of.ts';
 import type { FeedReport, FeedStatus } from '../operations/feed-status.ts';
@@ -28,6 +29,8 @@ interface MetricSources {
   /** Time of the last backup, ms since the epoch. Undefined if no backup was made. */
   readonly lastBackupMs: () => number | undefined;
   readonly isReady: () => boolean;
+  /** The state of this server among those that share a database. Undefined if it is alone. */
+  readonly cluster: () => ClusterState | undefined;
 }
 
 /** Bounds of the histogram of request times, s. Most answers take 0.1 to 50 ms, and a first analysis takes some hundred ms. */
@@ -71,6 +74,28 @@ const FEED_GAUGES: readonly (readonly [
   ['contracts_expected', 'Contracts that the sources of a feed list.', (feed) => feed.expected_contracts],
   ['contracts_received', 'Usable contracts of the newest snapshots.', (feed) => feed.received_contracts],
   ['rejections', 'Files, tickers and answers that a feed rejects at present.', ({ refusals }) => refusals.length],
+];
+
+/** The gauges of a server that shares a database: the name without `zomma_cluster_`, the help, and the figure. */
+const CLUSTER_GAUGES: readonly (readonly [name: string, help: string, figure: (state: ClusterState) => number])[] = [
+  ['leading', '1 if this server leads: it runs the feeds.', ({ isLeading }) => Number(isLeading)],
+  ['servers', 'Servers that share the database and have lately been seen.', ({ servers }) => servers],
+  ['place', 'Place in the log up to which this server has the data.', ({ place }) => place],
+  [
+    'contact_age_seconds',
+    'Time since the last contact with the database of the servers.',
+    ({ sinceContactMs }) => sinceContactMs / 1000,
+  ],
+  [
+    'follow_age_seconds',
+    'Time since this server last had all data of the log.',
+    ({ sinceFollowedMs }) => sinceFollowedMs / 1000,
+  ],
+  [
+    'clock_offset_seconds',
+    'How far the clock of this machine is ahead of that of the database.',
+    ({ clockMs }) => clockMs / 1000,
+  ],
 ];
 
 type Kind = Observation['kind'];
@@ -234,6 +259,12 @@ export function createMetrics(sources: MetricSources) {
   measured('zomma_data_full', '1 if market data is not stored, because the folder or its disk is full.', () =>
     Number(sources.isFull()),
   );
+  for (const [name, help, read] of CLUSTER_GAUGES) {
+    measured(`zomma_cluster_${name}`, help, () => {
+      const state = sources.cluster();
+      return state && read(state);
+    });
+  }
   measured('zomma_db_bytes', 'Size of the database.', () => disk().database);
   measured('zomma_db_wal_bytes', 'Size of the write-ahead log of the database.', () => disk().wal);
   measured('zomma_disk_free_bytes', 'Free space of the disk of the data folder.', () => disk().free);

@@ -193,6 +193,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
       certificateNotAfterMs: () => certificate?.notAfterMs(),
       lastBackupMs: () => lastBackupMs(settings.dataDir),
       isReady: () => notReady().length === 0,
+      cluster: () => cluster?.state(),
     });
     const { ops: at, allowedHosts } = settings;
     const ops = await serveOps({ ...at, allowedHosts }, { notReady, metrics: metrics.text });
