@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Cluster } from '../cluster/join-cluster.ts';
+import { type JournalStorage, ledgerJournal } from '../feeds/files/journal-storage.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import type { App } from './app.ts';
 import { dropFolderOf } from './create-feeds.ts';
@@ -8,7 +9,7 @@ import type { LeaderWork } from './leader-work.ts';
 export interface LeadingDeps {
   /** The setting `--feed`. */
   readonly feed: string;
-  readonly beginWork: (store: SharedStore) => LeaderWork;
+  readonly beginWork: (store: SharedStore, journal?: JournalStorage) => LeaderWork;
   readonly stopWork: (work: LeaderWork) => Promise<void>;
 }
 
@@ -17,12 +18,14 @@ export function startLeading(cluster: Cluster, app: App, { feed, beginWork, stop
   const folder = dropFolderOf(feed);
   const obstacle = () =>
     folder === undefined || existsSync(folder) ? undefined : `the drop folder ${folder} is missing on this machine`;
-  return cluster.lead((store) => {
+  return cluster.lead((store, { holder, isTakenOver }) => {
+    // The last leader may have ended because of a file.
+    const journal = isTakenOver ? ledgerJournal(store, holder) : undefined;
     let work: LeaderWork | undefined;
     let isOver = false;
     const begun = app.openFeeds(store).then(() => {
       if (isOver) return;
-      work = beginWork(store);
+      work = beginWork(store, journal);
       void work.recorded.then(work.fillPast, () => {});
     });
     // Without the first write, the lease was lost at once, and the work never began.

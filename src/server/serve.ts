@@ -7,6 +7,7 @@ import { createLog } from '../core/log.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
+import type { JournalStorage } from '../feeds/files/journal-storage.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
 import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
@@ -201,8 +202,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     observe({ kind: 'operations_served', address: ops.url });
     if (!isLoopback(at.host)) observe({ kind: 'operations_open', address: ops.url, hint: OPEN_OPS_HINT });
   }
-  const beginWork = (ledger: SharedStore): LeaderWork =>
-    startLeaderWork({ app, store: ledger, settings, room, observe });
+  const beginWork = (ledger: SharedStore, journal?: JournalStorage): LeaderWork =>
+    startLeaderWork({ app, store: ledger, journal, settings, room, observe });
   const stopWork = async (work: LeaderWork): Promise<void> => {
     if (!(await work.stop())) hanging.add('feeds');
   };
