@@ -28,9 +28,10 @@ import { unknownVariables } from '../settings/setting-sources.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
+import { lastBackupMs } from './backups.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { startPastFill } from './fill-past.ts';
-import { diskUse, lastBackupMs, lockData } from './stored-data.ts';
+import { diskUse, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 

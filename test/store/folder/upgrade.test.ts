@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { saveAuditIn } from '../../../src/store/audit-table.ts';
-import { makeBackup } from '../../../src/store/folder/backup.ts';
+import { copyChecked, makeBackup } from '../../../src/store/folder/backup.ts';
 import { copyBeforeUpgrade, SCHEMA, undoUpgrade, upgrade } from '../../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA, MIGRATIONS, migrate, schemaOf } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
@@ -100,7 +100,9 @@ test.each(Array.from({ length: FIRST_SCHEMA - 1 }, (_, i) => i + 1))(
       ];
       const refusal = `the database has schema ${schema}, but this program reads databases from version 0.2.0`;
       for (const work of works) expect(work).toThrow(refusal);
-      await expect(makeBackup(path, `${folder}/backup`, { version: '1', nowMs: 0 })).rejects.toThrow(refusal);
+      await expect(makeBackup(path, `${folder}/backup`, { version: '1', nowMs: 0, copy: copyChecked })).rejects.toThrow(
+        refusal,
+      );
       expect([readFileSync(path).equals(before), readdirSync(folder)]).toEqual([true, ['z.sqlite']]);
     }),
 );
