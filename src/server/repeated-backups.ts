@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { OperatorError } from '../core/errors.ts';
+import { diskProblem, OperatorError } from '../core/errors.ts';
 import { backupName, removeDrafts, removeOldBackups } from '../store/folder/backup-series.ts';
-import { lockFolder } from '../store/folder/folder-lock.ts';
+import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
 
 export interface RepeatedBackups {
   /** The folder of all backups, which must exist. */
@@ -65,7 +65,7 @@ async function makeRound({
       'Create it once. If it is on another disk, mount the disk.',
     );
   }
-  const lock = lockFolder(folder, 'makes a backup in', 'Give each process that makes backups a folder of its own.');
+  const lock = lockSeries(folder);
   try {
     removeDrafts(folder);
     const path = join(folder, backupName(Date.now()));
@@ -73,6 +73,17 @@ async function makeRound({
     for (const old of removeOldBackups(folder, keep, path)) onRemoved(old);
   } finally {
     lock.release();
+  }
+}
+
+/** Locks a folder of backups, because another process would remove the draft of this one. */
+function lockSeries(folder: string): FolderLock {
+  try {
+    return lockFolder(folder, 'makes a backup in', 'Give each process that makes backups a folder of its own.');
+  } catch (error) {
+    const problem = diskProblem(error);
+    if (problem === undefined) throw error;
+    throw new OperatorError(`cannot write to ${folder}: ${problem.reason}`, 'Look at its disk.', { cause: error });
   }
 }
 
