@@ -11,9 +11,11 @@ import { parseSettings } from '../test/support/parse-settings.ts';
 const [dataDir, drop, members, everyMs] = process.argv.slice(2) as [string, string, string, string];
 const store = openData(dataDir);
 const access = openAccess(store, dataDir);
-const keys = Array.from(
-  { length: Number(members) },
-  () => access.addMember({ uuid: randomUUID(), tier: 'pro' }).apiKey,
+const keys = await Promise.all(
+  Array.from(
+    { length: Number(members) },
+    async () => (await access.addMember({ uuid: randomUUID(), tier: 'pro' })).apiKey,
+  ),
 );
 store.close();
 console.log(JSON.stringify({ keys }));

@@ -13,7 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['core'],
   ['settings', 'math', 'picture'],
   ['market', 'access', 'bench'],
-  ['analytics', 'feeds', 'store', 'sse'],
+  ['analytics', 'cluster', 'feeds', 'store', 'sse'],
   ['operations'],
   ['http', 'mcp', 'client', 'ops'],
   ['server'],

@@ -1,7 +1,8 @@
 import { ClientError } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
 import { canonicalUuid, deriveKey, hasKeyForm, keyDigest } from './api-key.ts';
-import type { AuditEvent } from './audit.ts';
-import type { Member, MemberStore, TelegramLink } from './members.ts';
+import { type AuditEvent, type AuditStore, auditEntryOf } from './audit.ts';
+import type { KnownMembers, Member, MemberStore, TelegramLink } from './members.ts';
 import type { SecretFile } from './secret.ts';
 import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
@@ -26,66 +27,67 @@ export interface MemberRequest {
   readonly expiresAt?: number | null | undefined;
 }
 
+/** The members and the audit trail within a transaction. */
+export type MemberTransaction = Omit<MemberStore, 'version'> & AuditStore;
+
 export interface AccessDeps {
-  readonly members: MemberStore;
+  readonly members: KnownMembers & Ledger<MemberTransaction>;
   /** The server's secret. It is read only to derive keys. A server that derives no key creates no secret. */
   readonly secret: SecretFile;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
-  readonly audit: (event: AuditEvent) => void;
-  readonly transaction: <T>(work: () => T) => T;
 }
 
 /** Creates the functions that decide who has access. The server has no other access check. */
-export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
+export function createAccess({ members, secret, nowMs }: AccessDeps) {
   /** The accounts by key, because most requests repeat a key. They are valid for one version of the store, and each until `untilMs`. */
   const admitted = new Map<string, { readonly account: Account; readonly untilMs: number }>();
   let admittedVersion = '';
   const keyFits = (bytes: Uint8Array, { uuid, generation, keyDigest: digest }: Member): boolean =>
     keyDigest(deriveKey(bytes, uuid, generation)) === digest;
-  /** Completes an interrupted rotation, or drops it if no member has a new key. The caller is in a transaction, so nobody rotates. */
-  const settleRotation = (): void => {
+  const audit = (tx: AuditStore, event: AuditEvent): void => tx.saveAudit(auditEntryOf(event, nowMs()));
+  /** Completes an interrupted rotation, or drops it if no member has a new key. Within a transaction, nobody else rotates. */
+  const settleRotation = (tx: MemberTransaction): void => {
     const next = secret.readNext();
     if (next === undefined) return;
-    const [member] = members.members();
+    const [member] = tx.members();
     if (member === undefined || keyFits(next, member)) secret.adoptNext();
     else secret.removeNext();
   };
-  const settledSecret = (): Uint8Array => {
-    settleRotation();
+  const settledSecret = (tx: MemberTransaction): Uint8Array => {
+    settleRotation(tx);
     return secret.read()[0];
   };
   /** Changes an existing member, and records the change. If the member does not exist, records a failure. */
-  const changeMember = (
+  const changeMember = async (
     action: 'member_revoked' | 'member_rekeyed' | 'telegram_linked',
     uuid: string,
-    change: (member: Member) => void,
+    change: (member: Member, tx: MemberTransaction) => void,
     detail?: string,
-  ): Member => {
-    const changed = transaction(() => {
-      const member = members.member(uuid);
-      if (member === undefined) return undefined;
-      change(member);
-      audit({ action, account: member.accountId, ...(detail !== undefined && { detail }) });
-      return members.member(uuid);
+  ): Promise<Member> => {
+    const changed = await members.write((tx) => {
+      const member = tx.member(uuid);
+      if (member) change(member, tx);
+      const result = member ? { account: member.accountId } : { result: 'not_found' };
+      audit(tx, { action, ...result, ...(member && detail !== undefined && { detail }) });
+      return tx.member(uuid);
     });
     if (changed) return changed;
-    audit({ action, result: 'not_found' });
     throw new ClientError('not_found', 'The member does not exist', {
       hint: 'Run `zomma members list` to see the members.',
     });
   };
 
   return {
-    addMember({ uuid: text, tier = DEFAULT_TIER, expiresAt = null }: MemberRequest) {
+    async addMember({ uuid: text, tier = DEFAULT_TIER, expiresAt = null }: MemberRequest) {
       const uuid = canonicalUuid(text);
       requireTier(tier);
       requireTime(expiresAt);
       const detail = `tier ${tier}, ${expiresAt === null ? 'does not expire' : `expires ${new Date(expiresAt).toISOString()}`}`;
-      return transaction(() => {
-        const known = members.member(uuid);
+      return members.write((tx) => {
+        const known = tx.member(uuid);
         const generation = known?.generation ?? 0;
-        const apiKey = deriveKey(settledSecret(), uuid, generation);
+        const apiKey = deriveKey(settledSecret(tx), uuid, generation);
         const digest = keyDigest(apiKey);
         const accountId = known?.accountId ?? digest.slice(0, ACCOUNT_ID_LENGTH);
         // If the secret has changed, the key is new, and no earlier key stays valid.
@@ -93,8 +95,8 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
         const { previousDigest = null, previousUntil = null } = kept ?? {};
         const key = { accountId, generation, keyDigest: digest, previousDigest, previousUntil };
         const member: Member = { uuid, tier, status: 'active', expiresAt, ...key };
-        members.saveMember(member);
-        audit({ action: known ? 'member_changed' : 'member_added', account: accountId, detail });
+        tx.saveMember(member);
+        audit(tx, { action: known ? 'member_changed' : 'member_added', account: accountId, detail });
         return { member, apiKey };
       });
     },
@@ -103,12 +105,12 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
      * Gives a member a new key. The old key stops working: at once in this process, and within 10 ms in other processes. Tier, expiry and
      * status stay. Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has it.
      */
-    rekey(text: string) {
+    async rekey(text: string) {
       let apiKey = '';
-      const member = changeMember('member_rekeyed', canonicalUuid(text), (known) => {
+      const member = await changeMember('member_rekeyed', canonicalUuid(text), (known, tx) => {
         const generation = known.generation + 1;
-        apiKey = deriveKey(settledSecret(), known.uuid, generation);
-        members.saveMember({ ...known, ...onlyKey(apiKey), generation });
+        apiKey = deriveKey(settledSecret(tx), known.uuid, generation);
+        tx.saveMember({ ...known, ...onlyKey(apiKey), generation });
       });
       return { member, apiKey };
     },
@@ -118,20 +120,20 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
      * before an earlier rotation do not. Returns the number of members, and the time until which the old keys are valid: ms since the
      * epoch, or null.
      */
-    rotateSecret(graceMs: number): { readonly count: number; readonly untilMs: number | null } {
+    async rotateSecret(graceMs: number): Promise<{ readonly count: number; readonly untilMs: number | null }> {
       const untilMs = graceMs > 0 ? nowMs() + graceMs : null;
-      const count = transaction(() => {
-        settleRotation();
+      const count = await members.write((tx) => {
+        settleRotation(tx);
         const next = secret.writeNext();
-        const known = members.members();
+        const known = tx.members();
         try {
           for (const member of known) {
             const previous = untilMs === null ? {} : { previousDigest: member.keyDigest, previousUntil: untilMs };
             const key = onlyKey(deriveKey(next, member.uuid, member.generation));
-            members.saveMember({ ...member, ...key, ...previous });
+            tx.saveMember({ ...member, ...key, ...previous });
           }
           const grace = untilMs === null ? 'no longer' : `until ${new Date(untilMs).toISOString()}`;
-          audit({ action: 'secret_rotated', detail: `${known.length} members, old keys valid ${grace}` });
+          audit(tx, { action: 'secret_rotated', detail: `${known.length} members, old keys valid ${grace}` });
         } catch (error) {
           secret.removeNext();
           throw error;
@@ -144,8 +146,8 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /** Reads the secret, or creates it if there is no member. Completes an interrupted rotation. */
-    openSecret() {
-      if (secret.readNext() !== undefined) transaction(settleRotation);
+    async openSecret(): Promise<void> {
+      if (secret.readNext() !== undefined) await members.write(settleRotation);
       secret.read();
     },
 
@@ -160,18 +162,18 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
      * Revokes a member's access: at once in this process, and within 10 ms in other processes. A repeated call is no error. Throws
      * `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has it.
      */
-    revoke: (text: string) =>
-      changeMember('member_revoked', canonicalUuid(text), (member) =>
-        members.saveMember({ ...member, status: 'revoked' }),
+    revoke: async (text: string): Promise<Member> =>
+      changeMember('member_revoked', canonicalUuid(text), (member, tx) =>
+        tx.saveMember({ ...member, status: 'revoked' }),
       ),
 
     /** Stores the Telegram handle of a member. Throws the same errors as `revoke`. */
-    linkTelegram(text: string, link: TelegramLink) {
+    async linkTelegram(text: string, link: TelegramLink): Promise<void> {
       const [dte, radar] = [link.routing1dte, link.routingRadar].map((each) => (each ? 'on' : 'off'));
-      changeMember(
+      await changeMember(
         'telegram_linked',
         canonicalUuid(text),
-        ({ uuid }) => members.saveTelegramLink(uuid, link),
+        ({ uuid }, tx) => tx.saveTelegramLink(uuid, link),
         `routing_1dte ${dte}, routing_radar ${radar}`,
       );
     },
@@ -181,7 +183,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
      * malformed; `member_refused` if the member is unknown, has an ineligible tier, is revoked, has expired, or was added with another
      * secret. The error is identical in these five cases, so that it does not reveal who is a member.
      */
-    issueKey(text: string, client: string) {
+    async issueKey(text: string, client: string): Promise<string> {
       const uuid = canonicalUuid(text);
       // If another process rotates the secret between the two reads, neither key fits at the first attempt. All refused requests take two
       // attempts, and derive the same number of keys, so the response time does not reveal whether the member exists.
@@ -190,7 +192,8 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
         const keys = secret.read().map((bytes) => deriveKey(bytes!, uuid, member?.generation));
         const apiKey = keys.filter((key) => keyDigest(key) === member?.keyDigest).at(0);
         if (apiKey === undefined || !isAuthorized(member, nowMs())) continue;
-        audit({ action: 'key_issued', account: member.accountId, client });
+        const { accountId: account } = member;
+        await members.write((tx) => audit(tx, { action: 'key_issued', account, client }));
         return apiKey;
       }
       throw new ClientError('member_refused', 'This account is not authorized for an API key', {

@@ -43,3 +43,6 @@ export interface MemberStore {
   telegramLink(uuid: string): TelegramLink | undefined;
   saveTelegramLink(uuid: string, link: TelegramLink): void;
 }
+
+/** The members without the writes, which the ledger decides. */
+export type KnownMembers = Omit<MemberStore, 'saveMember' | 'saveTelegramLink'>;

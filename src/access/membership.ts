@@ -1,5 +1,5 @@
 import { AUDIT_KEPT_MAX, type AuditEntry, type AuditEvent, type AuditStore, isKeyIssue } from './audit.ts';
-import type { Member, MemberStore, TelegramLink } from './members.ts';
+import type { KnownMembers, Member, MemberStore, TelegramLink } from './members.ts';
 
 /** The members of a server with what belongs to them, as they travel to another server. It contains digests of keys, but no key. */
 export interface Membership {
@@ -22,13 +22,12 @@ export interface ImportCounts {
 
 export interface ImportDeps {
   readonly store: Omit<MemberStore, 'version'> & Pick<AuditStore, 'auditSince' | 'saveAudit'>;
-  readonly transaction: <T>(work: () => T) => T;
   readonly audit: (event: AuditEvent) => void;
   /** Number of entries that the store keeps in each class. */
   readonly keptMax?: number;
 }
 
-export function membershipOf(store: ImportDeps['store']): Membership {
+export function membershipOf(store: KnownMembers & Pick<AuditStore, 'auditSince'>): Membership {
   const members = store.members();
   const accounts = new Set(members.map(({ accountId }) => accountId));
   return {
@@ -42,59 +41,55 @@ export function membershipOf(store: ImportDeps['store']): Membership {
 }
 
 /**
- * Takes the members of another server into the store, in one transaction. A repeated import changes nothing. A member who is revoked in the
+ * Takes the members of another server into the store. The caller is in a transaction. A repeated import changes nothing. A member who is revoked in the
  * file or in the store is revoked afterwards, so an import never lifts a revocation, and a replaced key never becomes valid again. Of tier
  * and expiry, the later change counts. With `isSync`, those of the file count, and members who are not in the file are revoked.
  */
 export function importMembership(
   given: Membership,
   isSync: boolean,
-  { store, transaction, audit, keptMax = AUDIT_KEPT_MAX }: ImportDeps,
+  { store, audit, keptMax = AUDIT_KEPT_MAX }: ImportDeps,
 ): ImportCounts {
-  return transaction(() => {
-    const counts = { added: 0, changed: 0, revoked: 0, staysRevoked: 0, audit: 0 };
-    const ownAudit = store.auditSince(0);
-    const [givenChanges, ownChanges] = [lastChanges(given.audit), lastChanges(ownAudit)];
-    const links = new Map(given.links);
-    /** The accounts of the store by the accounts of the file. They differ if a member was added to both before they had one secret. */
-    const accounts = new Map<string, string>();
-    for (const member of given.members) {
-      const own = store.member(member.uuid);
-      accounts.set(member.accountId, own?.accountId ?? member.accountId);
-      const isLater = own && (givenChanges.get(member.accountId) ?? 0) >= (ownChanges.get(own.accountId) ?? 0);
-      const merged = own ? mergeMember(own, member, isSync || isLater === true) : member;
-      const isChanged = own === undefined || FIELDS.some((field) => own[field] !== merged[field]);
-      if (isChanged) store.saveMember(merged);
-      const isLinked = importLink(store, member.uuid, links.get(member.uuid), isSync);
-      if (own === undefined) counts.added++;
-      else if (own.status !== merged.status) counts.revoked++;
-      else if (isChanged || isLinked) counts.changed++;
-      if (own?.status === 'revoked' && member.status === 'active') counts.staysRevoked++;
-    }
-    const inFile = new Set(given.members.map(({ uuid }) => uuid));
-    const missing = isSync
-      ? store.members().filter(({ uuid, status }) => status === 'active' && !inFile.has(uuid))
-      : [];
-    for (const member of missing) {
-      store.saveMember({ ...member, status: 'revoked' });
-      audit({ action: 'member_revoked', account: member.accountId, detail: 'not in the imported file' });
-      counts.revoked++;
-    }
-    const travelled = given.audit.map((entry) => ({
-      ...entry,
-      account: accounts.get(entry.account!) ?? entry.account,
-    }));
-    for (const entry of newEntries(ownAudit, travelled, keptMax)) {
-      store.saveAudit(entry);
-      counts.audit++;
-    }
-    const { added, changed, revoked } = counts;
-    if (added + changed + revoked + counts.audit > 0) {
-      const detail = `${added} added, ${changed} changed, ${revoked} revoked, audit entries: ${counts.audit}`;
-      audit({ action: 'members_imported', detail });
-    }
-    return counts;
-  });
+  const counts = { added: 0, changed: 0, revoked: 0, staysRevoked: 0, audit: 0 };
+  const ownAudit = store.auditSince(0);
+  const [givenChanges, ownChanges] = [lastChanges(given.audit), lastChanges(ownAudit)];
+  const links = new Map(given.links);
+  /** The accounts of the store by the accounts of the file. They differ if a member was added to both before they had one secret. */
+  const accounts = new Map<string, string>();
+  for (const member of given.members) {
+    const own = store.member(member.uuid);
+    accounts.set(member.accountId, own?.accountId ?? member.accountId);
+    const isLater = own && (givenChanges.get(member.accountId) ?? 0) >= (ownChanges.get(own.accountId) ?? 0);
+    const merged = own ? mergeMember(own, member, isSync || isLater === true) : member;
+    const isChanged = own === undefined || FIELDS.some((field) => own[field] !== merged[field]);
+    if (isChanged) store.saveMember(merged);
+    const isLinked = importLink(store, member.uuid, links.get(member.uuid), isSync);
+    if (own === undefined) counts.added++;
+    else if (own.status !== merged.status) counts.revoked++;
+    else if (isChanged || isLinked) counts.changed++;
+    if (own?.status === 'revoked' && member.status === 'active') counts.staysRevoked++;
+  }
+  const inFile = new Set(given.members.map(({ uuid }) => uuid));
+  const missing = isSync ? store.members().filter(({ uuid, status }) => status === 'active' && !inFile.has(uuid)) : [];
+  for (const member of missing) {
+    store.saveMember({ ...member, status: 'revoked' });
+    audit({ action: 'member_revoked', account: member.accountId, detail: 'not in the imported file' });
+    counts.revoked++;
+  }
+  const travelled = given.audit.map((entry) => ({
+    ...entry,
+    account: accounts.get(entry.account!) ?? entry.account,
+  }));
+  for (const entry of newEntries(ownAudit, travelled, keptMax)) {
+    store.saveAudit(entry);
+    counts.audit++;
+  }
+  const { added, changed, revoked } = counts;
+  if (added + changed + revoked + counts.audit > 0) {
+    const detail = `${added} added, ${changed} changed, ${revoked} revoked, audit entries: ${counts.audit}`;
+    audit({ action: 'members_imported', detail });
+  }
+  return counts;
 }
 
 const FIELDS = [

@@ -16,7 +16,7 @@ export function addAudit(program: CliCommand): void {
     .examples('zomma audit --since 7d', 'zomma audit --since 2026-11-01 --json --data-dir /var/lib/zomma')
     .action(async (options) => {
       const { withStore } = await import('../server/stored-data.ts');
-      const stored = withStore(options.dataDir, 'read', (store) => store.auditSince(options.since ?? 0));
+      const stored = await withStore(options.dataDir, 'read', (store) => store.auditSince(options.since ?? 0));
       const entries = stored.map(({ atMs, ...entry }) => ({ at: new Date(atMs).toISOString(), ...entry }));
       if (options.json) print(shownJson({ audit: entries }));
       else if (entries.length === 0) print('The audit trail has no entries for this time.');

@@ -18,7 +18,7 @@ export function addChains(program: CliCommand): void {
     .action(async (options) => {
       const { withStore } = await import('../server/stored-data.ts');
       const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
-      const rows = withStore(options.dataDir, 'read', (store) =>
+      const rows = await withStore(options.dataDir, 'read', (store) =>
         store
           .snapshots(ticker)
           .filter(({ underlying }) => isTicker(underlying))
@@ -50,8 +50,8 @@ export function addChains(program: CliCommand): void {
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
       if (Number.isNaN(asOf))
         throw new OperatorError('--as-of is not a time', 'Use ISO 8601, as in the output of `zomma chains list`.');
-      const count = withStore(options.dataDir, 'write', (store) =>
-        store.forgetSnapshots(canonicalTicker(options.ticker), asOf),
+      const count = await withStore(options.dataDir, 'write', (store) =>
+        store.write((tx) => tx.forgetSnapshots(canonicalTicker(options.ticker), asOf)),
       );
       if (count === 0)
         throw new OperatorError('there is no such snapshot', 'List the stored snapshots with `zomma chains list`.');

@@ -42,7 +42,7 @@ export function addMembers(program: CliCommand): void {
     .action(async (options) => {
       const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
       printKey(
-        (await stored()).withStore(options.dataDir, 'write', (_, access) => access.addMember(request)),
+        await (await stored()).withStore(options.dataDir, 'write', (_, access) => access.addMember(request)),
         options.json,
       );
     });
@@ -54,7 +54,7 @@ export function addMembers(program: CliCommand): void {
     .settings(['dataDir'])
     .examples('zomma members list', 'zomma members list --json --data-dir /var/lib/zomma')
     .action(async (options) => {
-      const rows = (await stored()).withStore(options.dataDir, 'read', (store) =>
+      const rows = await (await stored()).withStore(options.dataDir, 'read', (store) =>
         store.members().map(({ uuid, tier, status, expiresAt }) => ({
           uuid,
           tier,
@@ -77,7 +77,7 @@ export function addMembers(program: CliCommand): void {
     .examples('zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
-      const member = (await stored()).withStore(options.dataDir, 'write', (_, access) => access.revoke(uuid));
+      const member = await (await stored()).withStore(options.dataDir, 'write', (_, access) => access.revoke(uuid));
       print(`${member.uuid}  ${member.status}`);
     });
 
@@ -93,7 +93,7 @@ export function addMembers(program: CliCommand): void {
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
       printKey(
-        (await stored()).withStore(options.dataDir, 'write', (_, access) => access.rekey(uuid)),
+        await (await stored()).withStore(options.dataDir, 'write', (_, access) => access.rekey(uuid)),
         options.json,
       );
     });
@@ -123,7 +123,7 @@ export function addMembers(program: CliCommand): void {
     )
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
-      (await stored()).withStore(options.dataDir, 'write', (_, access) =>
+      await (await stored()).withStore(options.dataDir, 'write', (_, access) =>
         access.linkTelegram(uuid, {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',
@@ -137,7 +137,7 @@ export function addMembers(program: CliCommand): void {
   addMemberTransfer(members);
 }
 
-function printKey({ member, apiKey }: ReturnType<Access['addMember']>, asJson: boolean | undefined): void {
+function printKey({ member, apiKey }: Awaited<ReturnType<Access['addMember']>>, asJson: boolean | undefined): void {
   const shown = { uuid: member.uuid, api_key: apiKey, tier: member.tier, status: member.status };
   const lines = Object.entries(shown).map(([name, value]) => `${name.padEnd(8)} ${value}`);
   print(asJson ? shownJson(shown) : lines.join('\n'));

@@ -23,7 +23,7 @@ export function addSecret(program: CliCommand): void {
     .action(async (options) => {
       const { withStore } = await import('../server/stored-data.ts');
       const graceMs = options.grace ?? 0;
-      const { count, untilMs } = withStore(options.dataDir, 'write', (_, access) => access.rotateSecret(graceMs));
+      const { count, untilMs } = await withStore(options.dataDir, 'write', (_, access) => access.rotateSecret(graceMs));
       const until = untilMs === null ? null : new Date(untilMs).toISOString();
       if (options.json) print(shownJson({ members: count, old_keys_until: until }));
       else

@@ -24,7 +24,7 @@ export function addMemberTransfer(members: CliCommand): void {
       if (isOut && isatty(1))
         throw new OperatorError('the export is binary', 'Name a file, or pipe the output into another command.');
       const { exportMembers, writeExport } = await transfer();
-      const { file, count } = exportMembers(options.dataDir, Date.now());
+      const { file, count } = await exportMembers(options.dataDir, Date.now());
       if (isOut) return void (await writeOut(file));
       writeExport(path, file);
       print(`${path}: ${count} ${count === 1 ? 'member' : 'members'}`);
@@ -49,7 +49,7 @@ export function addMemberTransfer(members: CliCommand): void {
       if (isIn && isatty(0)) throw new OperatorError('there is no input', 'Name a file, or pipe an export in.');
       const bytes = isIn ? await Bun.stdin.bytes() : await bytesOf(path);
       const name = isIn ? 'standard input' : path;
-      const done = importMembers(options.dataDir, { bytes, name, isSync: options.sync === true });
+      const done = await importMembers(options.dataDir, { bytes, name, isSync: options.sync === true });
       const { added, changed, revoked, staysRevoked, audit } = done;
       const madeAt = new Date(done.madeAtMs).toISOString();
       if (options.json) {

@@ -1,14 +1,18 @@
 import { OperatorError } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
 import { DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { type Chain, hasOpenInterest, isPriced, sameQuotes } from '../market/chain.ts';
 import type { Delivery } from '../market/feed.ts';
-import type { FeedLedger } from '../market/feed-ledger.ts';
+import type { FeedLedger, KnownFeeds } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
-import type { MarketStore, SnapshotHead, StoredChain } from '../market/store.ts';
+import type { KnownMarket, MarketStore, SnapshotHead, StoredChain } from '../market/store.ts';
 import { STATE_THE_TIME } from './files/file-time.ts';
 
-/** The store for market data and the states of feeds. */
+/** The stored market data and states of feeds within a transaction. */
 export interface IngestStore extends MarketStore, FeedLedger {}
+
+/** The stored market data and states of feeds, and the ledger that decides their writes. */
+export type IngestLedger = KnownMarket & KnownFeeds & Ledger<IngestStore>;
 
 /** The result of accepting a delivery. */
 export interface AcceptResult {

@@ -1,7 +1,8 @@
 import { uptime } from 'node:os';
 import { isBusy } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
-import type { FeedLedger } from '../market/feed-ledger.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { FeedLedger, KnownFeeds } from '../market/feed-ledger.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 
 /** The shortest difference that counts as a step of the clock, ms. Time synchronization corrects smaller differences gradually. */
@@ -28,7 +29,7 @@ export function clockStepMs(from: MachineTime, to: MachineTime): number {
 }
 
 export interface ClockWatchOptions {
-  readonly store: Pick<FeedLedger, 'clockStepped' | 'feedStates'>;
+  readonly store: Pick<KnownFeeds, 'feedStates'> & Ledger<FeedLedger>;
   readonly observe: Observe;
   readonly read?: () => MachineTime;
 }
@@ -38,7 +39,8 @@ export interface ClockWatchOptions {
  * ages stay true, and reports the step. At the start, forgets moments in the future, which another run wrote while the clock was ahead.
  */
 export function startClockWatch({ store, observe, read = readClocks }: ClockWatchOptions): {
-  check(): void;
+  /** Resolves when a step, if there is one, is stored. */
+  check(): Promise<void>;
   stop(): void;
 } {
   let last = read();
@@ -47,27 +49,30 @@ export function startClockWatch({ store, observe, read = readClocks }: ClockWatc
   const ahead = newestMoment(store) - last.now;
   /** The sum of the steps that are not stored yet, because another process holds the lock of the database. */
   let pendingMs = ahead >= CLOCK_STEP_MS_MIN ? -ahead : 0;
-  const record = () => {
+  const record = async (): Promise<void> => {
+    const step = { sinceMs, byMs: pendingMs, nowMs: last.now };
     try {
-      store.clockStepped({ sinceMs, byMs: pendingMs, nowMs: last.now });
+      await store.write((tx) => tx.clockStepped(step));
     } catch (error) {
       if (!isBusy(error)) throw error;
       return;
     }
-    sinceMs = sinceMs === Number.MAX_SAFE_INTEGER ? last.now : sinceMs + pendingMs;
-    pendingMs = 0;
+    sinceMs = sinceMs === Number.MAX_SAFE_INTEGER ? step.nowMs : sinceMs + step.byMs;
+    pendingMs -= step.byMs;
   };
   if (pendingMs !== 0) report(observe, pendingMs);
-  record();
-  const check = () => {
+  /** The writes happen one after another. */
+  let recorded = record();
+  const check = async (): Promise<void> => {
     const time = read();
     const byMs = clockStepMs(last, time);
     last = time;
     if (byMs !== 0) report(observe, byMs);
     pendingMs += byMs;
-    if (pendingMs !== 0) record();
+    recorded = recorded.then(() => (pendingMs === 0 ? undefined : record()));
+    await recorded;
   };
-  const timer = setInterval(check, CHECK_MS).unref();
+  const timer = setInterval(() => void check(), CHECK_MS).unref();
   return { check, stop: () => clearInterval(timer) };
 }
 
@@ -76,7 +81,7 @@ function report(observe: Observe, byMs: number): void {
   observe(byMs < 0 ? { kind: 'clock_set_back', by_s } : { kind: 'clock_set_forward', by_s });
 }
 
-function newestMoment(store: Pick<FeedLedger, 'feedStates'>): number {
+function newestMoment(store: Pick<KnownFeeds, 'feedStates'>): number {
   const moments = store
     .feedStates()
     .flatMap(({ polledAt, completedAt, dataAt, tickers }) => [

@@ -6,7 +6,7 @@ import { hasOpenInterest, onlyExpiryOf } from '../market/chain.ts';
 import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
 import { NO_OPEN_INTEREST, ONE_EXPIRY } from '../market/feed-ledger.ts';
 import type { StoredChain } from '../market/store.ts';
-import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
+import { type AcceptResult, acceptDelivery, type IngestLedger, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { type DiskSpace, NoDiskSpace } from './disk-space.ts';
@@ -14,7 +14,7 @@ import { nextPollAt } from './schedule.ts';
 
 export interface IngestDeps {
   readonly feed: Feed;
-  readonly store: IngestStore;
+  readonly store: IngestLedger;
   readonly observe: Observe;
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
@@ -89,12 +89,13 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   const recordEnd = (error: string | null) => {
     const endedAt = nowMs();
     const nextAt = nextPollAt(feed.pace, beganAt, endedAt);
-    return retryBusy(() => store.pollEnded({ feed: feed.name, beganAt, endedAt, nextAt, error }), signal);
+    const poll = { feed: feed.name, beganAt, endedAt, nextAt, error };
+    return writeRetrying(store, (tx) => tx.pollEnded(poll), signal);
   };
   const fullReason = deps.room?.fullReason();
   if (fullReason !== undefined) return recordEnd(fullReason);
   try {
-    if (feed.tickers.length > 0) await retryBusy(() => store.pollBegan(feed.name, beganAt), signal);
+    if (feed.tickers.length > 0) await writeRetrying(store, (tx) => tx.pollBegan(feed.name, beganAt), signal);
     const counts = await storeAll(feed.poll(beganAt, signal), deps, signal);
     await recordEnd(null);
     observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
@@ -114,7 +115,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
   /** Time of the last stored connection or disconnection, ms since the epoch. */
   let connectionChangedAt: number | undefined;
   const recordDown = (at: number, reason: string) =>
-    retryBusy(() => store.connection(feed.name, false, at, reason), signal);
+    writeRetrying(store, (tx) => tx.connection(feed.name, false, at, reason), signal);
   const connectionOf = () => store.feedStates().find((each) => each.feed === feed.name)?.connection;
   const reportErrors = async (work: () => Promise<void>) => {
     try {
@@ -163,10 +164,14 @@ const BUSY_TRIES = 12;
 const BUSY_PAUSE_MS = 250;
 
 /** Returns the result of a write, which is repeated while another process holds the lock, up to BUSY_TRIES times or until `signal`. */
-async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
+async function writeRetrying<T>(
+  store: IngestLedger,
+  work: (tx: IngestStore) => T,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return write();
+      return await store.write(work);
     } catch (error) {
       if (!isBusy(error) || tries === BUSY_TRIES || signal?.aborted) throw error;
       await SYSTEM_CLOCK.pause(BUSY_PAUSE_MS, signal);
@@ -187,12 +192,12 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
   const rules = { isPolled: !isLocal(feed), isFile: isLocal(feed) && !feed.simulated };
   const step = `ingest ${feed.name}`;
   /** Writes the first piece, and then further pieces until TRANSACTION_MS have passed. Returns the results of the written pieces. */
-  const acceptFirst = (pieces: readonly Delivery[]): AcceptResult[] => {
+  const acceptFirst = (pieces: readonly Delivery[], tx: IngestStore): AcceptResult[] => {
     const deadline = performance.now() + TRANSACTION_MS;
     const results: AcceptResult[] = [];
     do {
-      const result = acceptDelivery(pieces[results.length]!, store, nowMs(), rules);
-      record(result, feed, store, nowMs());
+      const result = acceptDelivery(pieces[results.length]!, tx, nowMs(), rules);
+      record(result, feed, tx, nowMs());
       results.push(result);
     } while (results.length < pieces.length && performance.now() < deadline);
     return results;
@@ -204,8 +209,9 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
       announceStep(step);
       const fullReason = room?.fullReason();
       if (fullReason !== undefined) throw new NoDiskSpace(fullReason);
-      const results = await retryBusy(() => store.transaction(() => acceptFirst(pieces)), signal);
-      pieces = pieces.slice(results.length);
+      const left = pieces;
+      const results = await writeRetrying(store, (tx) => acceptFirst(left, tx), signal);
+      pieces = left.slice(results.length);
       for (const result of results) report(result, counts, observe);
       onStored?.(results.flatMap(({ stored }) => stored ?? []));
       if (signal?.aborted) return counts;

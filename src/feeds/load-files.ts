@@ -6,11 +6,12 @@ import { newYorkDate } from '../market/calendar.ts';
 import { hasOpenInterest, NO_LEVELS, onlyExpiryOf, sideWithoutInterest } from '../market/chain.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import { PrintBatch } from '../market/print-batch.ts';
-import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
+import { acceptDelivery, countRejectedRows, type IngestLedger } from './accept-delivery.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
 import { isUnknownData, NO_MARKET_DATA } from './files/format.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
+import { packingSteps } from './packing.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
 import { SessionShare } from './session-share.ts';
@@ -19,7 +20,7 @@ import { isSecondFile } from './vendors/join-file.ts';
 import type { Stated } from './vendors/stated.ts';
 
 export interface LoadDeps {
-  readonly store: IngestStore;
+  readonly store: IngestLedger;
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DiskSpace;
@@ -82,8 +83,8 @@ export async function loadFiles(
           known,
           changed = 0,
           snapshot,
-        } = store.transaction(() =>
-          acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true, statedAsOf: stated?.asOf }),
+        } = await store.write((tx) =>
+          acceptDelivery(delivery, tx, nowMs(), { isFile: true, isLoaded: true, statedAsOf: stated?.asOf }),
         );
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
         if (accepted.kind === 'chain') {
@@ -124,7 +125,7 @@ export async function loadFiles(
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }
-  for (const _ of store.packTape(newYorkDate(nowMs()), PACKING)) await new Promise(setImmediate);
+  for await (const _ of packingSteps(store, newYorkDate(nowMs()), PACKING)) await new Promise(setImmediate);
   return loaded;
 }
 

@@ -1,12 +1,16 @@
 import { isBusy } from '../core/errors.ts';
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
+import type { Ledger } from '../core/ledger.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import type { MarketStore } from '../market/store.ts';
+import type { KnownMarket, MarketStore, PrintStore } from '../market/store.ts';
 import { runEvery, untilIdle } from './background.ts';
 
+/** The stored prints, and the ledger that decides how they are packed. */
+export type PackedStore = Pick<KnownMarket, 'returnFreePages'> & Ledger<MarketStore>;
+
 export interface PackingDeps {
-  readonly store: MarketStore;
+  readonly store: PackedStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
   /** Returns whether a client is waiting for an answer. */
@@ -37,12 +41,12 @@ export async function packTape(
     await Bun.sleep(pauseMs);
     await untilIdle(isAnswering, isStopped);
   };
-  const steps = store.packTape(newYorkDate(nowMs()));
+  const steps = packingSteps(store, newYorkDate(nowMs()));
   try {
     await pause(0);
     while (!isStopped()) {
       const beganAt = begin();
-      const { value, done } = steps.next();
+      const { value, done } = await steps.next();
       if (done) break;
       prints += value;
       await pause(PAUSE_RATIO * (performance.now() - beganAt));
@@ -51,9 +55,34 @@ export async function packTape(
     // Another process has held the database lock for too long. The next run packs the remaining prints.
     if (!isBusy(error)) throw error;
   } finally {
-    steps.return();
+    await steps.return();
   }
   if (prints > 0) observe({ kind: 'tape_packed', prints });
+}
+
+/**
+ * Packs the prints of the days before `beforeDay`, one transaction per step, and then returns the freed pages to the disk. Yields the
+ * number of prints that a step has packed.
+ */
+export async function* packingSteps(
+  store: PackedStore,
+  beforeDay: string,
+  options?: Parameters<PrintStore['packTape']>[1],
+): AsyncGenerator<number, void> {
+  let steps: ReturnType<PrintStore['packTape']> | undefined;
+  try {
+    for (;;) {
+      const { value, done } = await store.write((tx) => {
+        steps ??= tx.packTape(beforeDay, options);
+        return steps.next();
+      });
+      if (done) break;
+      yield value;
+    }
+  } finally {
+    steps?.return();
+  }
+  while (store.returnFreePages()) yield 0;
 }
 
 /** Announces a transaction to the watchdog. Returns the start of the transaction, ms on the monotonic clock. */

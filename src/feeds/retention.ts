@@ -1,9 +1,10 @@
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
+import type { Ledger } from '../core/ledger.ts';
 import { recordOf } from '../core/record-of.ts';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
-import type { RetainedKind, RetentionStore } from '../market/store.ts';
+import type { KnownMarket, MarketStore, RetainedKind } from '../market/store.ts';
 import { runEvery } from './background.ts';
 
 /** For each type of data, the number of New York days before today whose data is kept. If a field is omitted, all days are kept. */
@@ -17,7 +18,7 @@ export interface RetentionDays {
 }
 
 export interface RetentionDeps {
-  readonly store: RetentionStore;
+  readonly store: Pick<KnownMarket, 'dataSpan' | 'keptFrom'> & Ledger<MarketStore>;
   readonly kept: RetentionDays;
   readonly observe: Observe;
   /** The wall clock, ms since the epoch. */
@@ -61,7 +62,7 @@ export async function removeOld(
   };
   while (!isStopped()) {
     announceStep('retention');
-    const { prints, chains, levels } = store.removeOld(limits);
+    const { prints, chains, levels } = await store.write((tx) => tx.removeOld(limits));
     if (prints + chains + levels === 0) break;
     total.prints += prints;
     total.chains += chains;

@@ -22,7 +22,7 @@ export const accountRoutes =
           ? respondJson(set, { status: 'ready' })
           : respond(set, JSON.stringify({ status: 'not_ready' }), JSON_FIELDS, 503),
       )
-      .get('/api/v1/auth/my-key', ({ request, set, path }) => {
+      .get('/api/v1/auth/my-key', async ({ request, set, path }) => {
         const address = addressOf(request);
         try {
           myKeyPolicy.check(address, request.headers.get('authorization'));
@@ -33,12 +33,12 @@ export const accountRoutes =
         const uuid = uuidOf(request.url);
         refusals.limit(address, path, myKeyPolicy.namesClients ? 'terminal' : 'uuid');
         try {
-          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
+          return respondJson(set, { status: 'authorized', api_key: await access.issueKey(uuid, address) });
         } catch (error) {
           throw refusals.reported(address, path, error);
         }
       })
-      .post('/api/v1/auth/sign-in', ({ request, set, path }) => {
+      .post('/api/v1/auth/sign-in', async ({ request, set, path }) => {
         strictQuery(request.url);
         const address = addressOf(request);
         const code = bearerOf(request.headers.get('authorization')) ?? '';
@@ -46,7 +46,7 @@ export const accountRoutes =
         try {
           const uuid = signInCodes.redeem(code);
           if (uuid === undefined) throw codeRefused();
-          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
+          return respondJson(set, { status: 'authorized', api_key: await access.issueKey(uuid, address) });
         } catch (error) {
           throw refusals.reported(address, path, error);
         }

@@ -1,6 +1,6 @@
 import type { Access, Account } from '../access/access.ts';
 import type { ByteBudget } from '../access/byte-budget.ts';
-import type { MemberStore } from '../access/members.ts';
+import type { KnownMembers } from '../access/members.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import type { SignInCodes } from '../access/sign-in-codes.ts';
 import type { Observe } from '../core/events.ts';
@@ -21,7 +21,7 @@ import type { Refusals } from './refusals.ts';
 export interface HttpDeps {
   readonly context: Context;
   readonly access: Access;
-  readonly members: MemberStore;
+  readonly members: KnownMembers;
   readonly limiter: RateLimiter | undefined;
   readonly scheduler: Scheduler;
   readonly budget: ByteBudget;

@@ -34,6 +34,9 @@ export interface FeedLedger {
   clockSteps(): readonly ClockStep[];
 }
 
+/** The state of the feeds without the writes, which the ledger decides. */
+export type KnownFeeds = Pick<FeedLedger, 'checkpoints' | 'gapsIn' | 'feedStates' | 'clockSteps'>;
+
 /** A step of the machine's clock. */
 export interface ClockStep {
   /** The moment of the step by the new time, ms since the epoch. */

@@ -7,7 +7,7 @@ import { type NewestLevels, newestLevelsIn } from './newest-levels.ts';
 import { isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import { MINUTE_MS, simulatedRetention } from './simulated-past.ts';
-import type { MarketStore } from './store.ts';
+import type { KnownMarket } from './store.ts';
 import type { LargeTape, StoredTape, TapeVersion } from './tape.ts';
 import { pickRows, type TapeColumns } from './tape-columns.ts';
 import { noChain, type Sought, unknownTicker } from './ticker-errors.ts';
@@ -87,7 +87,7 @@ export interface Market {
 export const AHEAD_MS = 15 * 60_000;
 
 /** Creates a market that reads from a store. `nowMs` is the wall clock, ms since the epoch. */
-export function createMarket(store: MarketStore, universe: Universe, simulated: boolean, nowMs: () => number): Market {
+export function createMarket(store: KnownMarket, universe: Universe, simulated: boolean, nowMs: () => number): Market {
   /** The newest chain of each ticker, with its id in the store. A newer snapshot replaces the entry. */
   const newest = new Map<string, CachedChain>();
   /** The last requested past chains, by id. Analyses of a chain are cached while the chain is in memory. */
@@ -298,7 +298,7 @@ interface CachedChain {
 const PAST_CHAINS_MAX = 8;
 
 /** Returns whether retention may have removed the snapshot of an instant, as it keeps the last of a day. The chain is then unknown. */
-function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
+function isThinned(store: KnownMarket, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
   const dayEndsAt = newYorkInstant(addDays(newYorkDate(instantMs), 1), '00:00') - 1;
   const { before, after } = store.snapshotsAround(ticker, simulated, instantMs, dayEndsAt);
@@ -323,10 +323,10 @@ function noChainAt(ticker: string, atMs: number, { before, after }: Around): Cli
   });
 }
 
-type Around = ReturnType<MarketStore['snapshotsAround']>;
+type Around = ReturnType<KnownMarket['snapshotsAround']>;
 
 /** Returns the dividends known at the chain's time, from the chain's day to the last settlement, in order of date. */
-export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
+export function storedDividends(store: KnownMarket, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
   const lastMs = Math.max(...series.map(({ settlesAt }) => settlesAt));
   return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated, asOf);
 }

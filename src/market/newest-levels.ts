@@ -1,5 +1,5 @@
 import type { LevelEvent } from './level-record.ts';
-import type { LevelCursor, MarketStore } from './store.ts';
+import type { KnownMarket, LevelCursor } from './store.ts';
 
 /** The newest levels of a ticker. */
 export interface NewestLevels extends LevelEvent {
@@ -14,7 +14,7 @@ const CHANGES_MAX = 5_000;
  * Returns a function that returns the newest levels of each ticker, or `undefined` for a ticker without levels. The levels stay in memory, at
  * about 1 kB per ticker. Before each read, the function applies the changes that this process or another process has made to the store.
  */
-export function newestLevelsIn(store: MarketStore, simulated: boolean) {
+export function newestLevelsIn(store: KnownMarket, simulated: boolean) {
   /** The levels of the tickers that were read before and have levels. */
   const held = new Map<string, NewestLevels>();
   let cursor: LevelCursor = { stored: 0, removed: 0 };

@@ -62,6 +62,14 @@ export interface MarketStore
   transaction<T>(work: () => T): T;
 }
 
+/** What can be read at once, on every server: the market data without the writes, which the ledger decides. */
+export type KnownMarket = Omit<MarketStore, MarketWrite>;
+export type MarketWrite =
+  | 'transaction'
+  | keyof Pick<SnapshotStore & RetentionStore, 'saveChain' | 'forgetSnapshots' | 'removeOld'>
+  | keyof Pick<PrintStore, 'savePrints' | 'packTape' | 'sumPrintsFrom'>
+  | keyof Pick<CloseStore & DividendStore & LevelStore, 'saveCloses' | 'saveDividends' | 'saveLevels' | 'fillHorizons'>;
+
 /** The kinds of data whose changes the store counts. `feeds` is the state of the feeds, and `gaps` are the gaps of their streams. */
 export type DataKind = 'snapshots' | 'prints' | 'closes' | 'dividends' | 'levels' | 'feeds' | 'gaps';
 
@@ -144,6 +152,8 @@ export interface PrintStore {
     beforeDay: string,
     options?: { readonly rowsAtOnce?: number; readonly newFrom?: number },
   ): Generator<number, void>;
+  /** Returns some free pages of the file to the disk. False if there are few, or if the file was created without auto_vacuum. */
+  returnFreePages(): boolean;
   /** Returns the prints of a range in time order. Canceled prints are left out. */
   prints(...range: PrintRange): Print[];
   /** Yields the prints that `prints` returns in the same order, as columns of a few thousand prints, also while the tape is packed. */

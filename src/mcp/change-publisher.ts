@@ -1,12 +1,12 @@
 import type { JSONRPCNotification, ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
-import type { MarketStore } from '../market/store.ts';
+import type { KnownMarket } from '../market/store.ts';
 import type { McpDeps } from './mcp-deps.ts';
 import { levelsUri } from './resources.ts';
 import { registryVersion } from './tool-definitions.ts';
 
 /** The sources of the changes that clients are notified of: the log of stored levels, and the tools. */
 export interface ChangeSource extends Pick<McpDeps, 'tools'> {
-  readonly log: Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'underlyings'>;
+  readonly log: Pick<KnownMarket, 'lastLevelSeq' | 'levelEvents' | 'underlyings'>;
   readonly simulated: boolean;
 }
 

@@ -22,51 +22,51 @@ import { createScheduler } from '../operations/engine/scheduler.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
-import type { Store } from '../store/sqlite.ts';
+import type { SharedStore } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createContext, FOREIGN_SECRET_HINT, openAccess, openData, readUniverse } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
 /** The composed service. The service does not accept requests until `listen` is called with its `handle`. */
-export type App = ReturnType<typeof buildApp>;
+export type App = Awaited<ReturnType<typeof buildApp>>;
 
 /**
  * Composes the service: the store, the feeds, the streams and the HTTP application. `catalog` replaces tools or resources of MCP. `admit`
  * may throw `OperatorError` before anything is written to the store. With `tracing`, requests and their jobs are recorded as spans.
  */
-export function buildApp(
+export async function buildApp(
   settings: AppSettings,
   observe: Observe,
   catalog: Partial<Catalog> = {},
-  admit: (store: Store, simulated: boolean) => void = () => {},
+  admit: (store: SharedStore, simulated: boolean) => void = () => {},
   tracing?: Tracing,
 ) {
   const { basePath } = settings;
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
-  const store = openData(settings.dataDir, 'own', {
+  const store: SharedStore = openData(settings.dataDir, 'own', {
     warn: () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }),
     onUpgrade: (from) => observe({ kind: 'data_upgraded', from, to: SCHEMA }),
     onDamaged({ underlying, asOf, source }) {
       const as_of = new Date(asOf).toISOString();
       observe({ kind: 'snapshot_damaged', underlying, as_of, source });
       const reason = `the stored snapshot of ${as_of} is damaged and was set aside: check the disk, and ingest it again`;
-      store.rejected({ feed: feeds[0]!.name, origin: source, reason, ticker: underlying, at: Date.now() });
+      const rejection = { feed: feeds[0]!.name, origin: source, reason, ticker: underlying, at: Date.now() };
+      void store.write((tx) => tx.rejected(rejection)).catch((error) => observe({ kind: 'ingest_failed', error }));
     },
   });
   const { simulated } = feeds[0]!;
   const access = openAccess(store, settings.dataDir);
   try {
     admit(store, simulated);
-    access.openSecret();
+    await access.openSecret();
     if (!access.isSecretOfMembers()) observe({ kind: 'secret_foreign', hint: FOREIGN_SECRET_HINT });
   } catch (error) {
     store.close();
     throw error;
   }
-  store.openFeeds(feeds);
   const loading = createLoading();
   const stored = createContext(settings, store, universe, simulated);
   // In the standard universe, the first ticker is SPY.
@@ -78,7 +78,10 @@ export function buildApp(
       tickerInView = ticker;
     },
   };
-  store.sumPrintsFrom(context.largePrintMinUsd);
+  await store.write((tx) => {
+    tx.openFeeds(feeds);
+    tx.sumPrintsFrom(context.largePrintMinUsd);
+  });
   const { market } = context;
   const answers = createAnswerCache(context, store);
   // A clock that is set back would otherwise refill no bucket until the old time is reached again.

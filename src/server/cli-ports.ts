@@ -10,7 +10,7 @@ import type { StatedFlags } from '../feeds/vendors/stated-flags.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Print } from '../market/prints.ts';
 import type { SettingValues } from '../settings/config.ts';
-import type { Store } from '../store/sqlite.ts';
+import type { SharedStore } from '../store/sqlite.ts';
 import type { App } from './app.ts';
 import type { CheckOptions } from './checks.ts';
 import type { ServeSettings } from './serve.ts';
@@ -164,7 +164,7 @@ export const PORTS = {
 };
 
 /** Throws `OperatorError` if the folder has real members, or if `zomma start` would add simulated data to recorded data. */
-function admitTrial(store: Store, simulated: boolean): void {
+function admitTrial(store: SharedStore, simulated: boolean): void {
   const isReal = store.members().some(({ tier }) => tier !== 'demo');
   const isRecorded = simulated && store.underlyings(false).length > 0;
   if (!isReal && !isRecorded) return;
@@ -179,9 +179,13 @@ function admitTrial(store: Store, simulated: boolean): void {
  * command that connects an agent. `authority` is the path of the internal authority's certificate, which the example request trusts. The
  * address has its code in the fragment, which browsers never send and the page removes at once.
  */
-function welcomeDemo({ store, access, feeds, signInCodes }: App, url: string, authority: string | undefined): void {
+async function welcomeDemo(
+  { store, access, feeds, signInCodes }: App,
+  url: string,
+  authority: string | undefined,
+): Promise<void> {
   const known = store.members().find(({ tier }) => tier === 'demo');
-  const { member, apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
+  const { member, apiKey } = await access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
   process.stdout.write(`open: ${url}/#code=${signInCodes.issue(member.uuid)} (signs in once)\n`);
   process.stdout.write(`demo key: ${apiKey}\n`);
   const trust = authority === undefined ? '' : `--cacert '${authority}' `;

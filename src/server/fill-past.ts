@@ -2,7 +2,8 @@ import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
 import { collectSoon } from '../core/garbage.ts';
-import type { Steps } from '../core/steps.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { IngestStore } from '../feeds/accept-delivery.ts';
 import { runEvery, untilIdle } from '../feeds/background.ts';
 import { type DiskSpace, NoDiskSpace } from '../feeds/disk-space.ts';
 import { type Instrument, instrumentsOf, type SimulationOptions } from '../feeds/simulated/instruments.ts';
@@ -12,11 +13,11 @@ import { simulatedPrintsIn } from '../feeds/simulated/simulated-prints.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { PastProgress } from '../market/feed-ledger.ts';
 import { newestSimulated, pastMoments } from '../market/simulated-past.ts';
+import type { KnownMarket } from '../market/store.ts';
 import { levelRecordOf } from '../operations/history/level-recorder.ts';
-import type { Store } from '../store/sqlite.ts';
 
 export interface PastDeps extends SimulationOptions {
-  readonly store: Store;
+  readonly store: KnownMarket & Ledger<IngestStore>;
   readonly largePrintMinUsd: number;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
@@ -72,7 +73,7 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
     }
     if (isStopped()) return;
     announceStep('past of the simulated market');
-    if (steps.next().done) break;
+    if ((await steps.next()).done) break;
   }
   const snapshots = last!.done - first!.done;
   if (snapshots === 0) return;
@@ -81,7 +82,7 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
 }
 
 /** Writes the missing snapshots. Calls `onProgress` at the start and after each transaction of snapshots. */
-function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): Steps<void> {
+async function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): AsyncGenerator<unknown, void> {
   const { store, clock, nowMs, largePrintMinUsd, room, tickerInView } = deps;
   const newest = newestSimulated(nowMs(), clock);
   const all = pastMoments(newest);
@@ -97,7 +98,7 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
   const total = all.length * gaps.length;
   onProgress({ done: total - missing, total });
 
-  let writes: (() => void)[] = [];
+  let writes: ((tx: IngestStore) => void)[] = [];
   for (let writtenAt = performance.now(); ; ) {
     gaps = gaps.filter(({ moments }) => moments.length > 0);
     const gap = gaps.find(({ instrument }) => instrument.ticker === tickerInView()) ?? gaps[0];
@@ -107,9 +108,10 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
       if (fullReason !== undefined) throw new NoDiskSpace(fullReason);
       missing -= writes.length;
       const past = { done: total - missing, total };
-      store.transaction(() => {
-        for (const write of writes) write();
-        store.pastFilled(FEED, past);
+      const batch = writes;
+      await store.write((tx) => {
+        for (const write of batch) write(tx);
+        tx.pastFilled(FEED, past);
       });
       onProgress(past);
       writes = [];
@@ -122,12 +124,12 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
     yield { message: 'Simulating a snapshot' };
     const chain = simulatedChain(instrument, moments.shift()!);
     const levels = yield* levelRecordOf(chain, store, largePrintMinUsd);
-    writes.push(() => store.saveLevels(store.saveChain(chain), levels));
+    writes.push((tx) => tx.saveLevels(tx.saveChain(chain), levels));
   }
 }
 
 /** Returns the times, newest first, without snapshot and levels. With levels alone, retention may have removed the snapshot. */
-function missingOf(store: Store, ticker: string, moments: readonly number[]): number[] {
+function missingOf(store: KnownMarket, ticker: string, moments: readonly number[]): number[] {
   const stored = new Set([
     ...store.snapshots(ticker).flatMap(({ simulated, asOf }) => (simulated ? [asOf] : [])),
     ...store.levelTimes(ticker, moments.at(-1)!, moments[0]!, 'snapshot', true),
@@ -136,12 +138,17 @@ function missingOf(store: Store, ticker: string, moments: readonly number[]): nu
 }
 
 /** Stores old prints before the snapshots. The feed does not deliver old prints, because its first poll delivers only recent prints. */
-function* storePrints(instrument: Instrument, oldest: number, newest: number, store: Store): Steps<void> {
+async function* storePrints(
+  instrument: Instrument,
+  oldest: number,
+  newest: number,
+  store: PastDeps['store'],
+): AsyncGenerator<unknown, void> {
   yield { message: 'Simulating prints' };
   const from = oldest - FLOW_WINDOW_DAYS * DAY_MS;
   const prints = simulatedPrintsIn(instrument, from - 1, newest - PRINT_DAYS * DAY_MS);
   for (let i = 0; i < prints.length; i += PIECE_PRINTS) {
     yield { message: 'Storing prints' };
-    store.savePrints(prints.slice(i, i + PIECE_PRINTS));
+    await store.write((tx) => tx.savePrints(prints.slice(i, i + PIECE_PRINTS)));
   }
 }

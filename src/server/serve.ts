@@ -26,7 +26,7 @@ import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { unknownVariables } from '../settings/setting-sources.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
-import type { Store } from '../store/sqlite.ts';
+import type { SharedStore } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
 import { lastBackupMs } from './backups.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
@@ -56,9 +56,9 @@ const TRACES_STOP_MS = 500;
 /** The functions that `zomma start` adds to the service. */
 export interface Demo {
   /** Throws `OperatorError` if the data folder is not a trial folder. `simulated` is true if the feeds are simulated. */
-  admit(store: Store, simulated: boolean): void;
+  admit(store: SharedStore, simulated: boolean): void;
   /** Prints a welcome to stdout before the line `listening on URL`. */
-  welcome(app: App, url: string): void;
+  welcome(app: App, url: string): Promise<void>;
 }
 
 /**
@@ -131,7 +131,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const pair = isInternal ? await ensureInternalTls(settings, Date.now(), onForeign) : { cert: tlsCert!, key: tlsKey! };
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
-  const app = buildApp(settings, observe, {}, demo?.admit, tracing);
+  const app = await buildApp(settings, observe, {}, demo?.admit, tracing);
   const { feeds, store, loading } = app;
   resources.defer(() => store.close());
   resources.defer(() => app.refusals.stop());
@@ -154,7 +154,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.adopt(startWatchdog(observe, { slowStepMs: settings.slowStep, ...onTick }), (watchdog) => watchdog.stop());
   // The server watches the certificate file, so it loads a renewed certificate by itself.
   resources.adopt(setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref(), clearInterval);
-  resources.defer(startAuditLog(store, observe));
+  resources.defer(await startAuditLog(store, observe));
 
   // The stack `serving` is closed before the stack `resources`, so that no request uses a closed resource.
   await using serving = new AsyncDisposableStack();
@@ -172,7 +172,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     resources.adopt(certificate, (watch) => watch.stop());
   }
   const address = server.url + settings.basePath;
-  demo?.welcome(app, address);
+  await demo?.welcome(app, address);
   process.stdout.write(`listening on ${address}\n`);
   const { feed } = settings;
   observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Access, createAccess } from '../access/access.ts';
-import { type AuditEvent, auditEntryOf } from '../access/audit.ts';
+import { type AuditEvent, type AuditStore, auditEntryOf } from '../access/audit.ts';
 import { refuseForeignRoot } from '../access/data-owner.ts';
+import type { KnownMembers } from '../access/members.ts';
 import { createSecretFile, isOpenToGroup, loadSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
@@ -15,13 +16,18 @@ import { saveAuditIn } from '../store/audit-table.ts';
 import { DATABASE } from '../store/folder/backup.ts';
 import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
 import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
-import { openStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
+import { openStore, type SharedStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
 
 /** The settings of all commands that read stored market data, including the service. */
 export type DataSettings = ValuesIn<'data'>;
 
 /** Creates the context of the operations for an open store. `simulated` selects either the simulated data or the data of real feeds. */
-export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
+export function createContext(
+  settings: DataSettings,
+  store: SharedStore,
+  universe: Universe,
+  simulated: boolean,
+): Context {
   return {
     market: createMarket(store, universe, simulated, Date.now),
     universe,
@@ -78,7 +84,7 @@ export function openData(
     onDamaged,
   });
   if (upgradedFrom !== undefined) {
-    recordAudit(store, { action: 'upgraded', detail: `schema ${upgradedFrom} to ${SCHEMA}` });
+    saveAuditEvent(store, { action: 'upgraded', detail: `schema ${upgradedFrom} to ${SCHEMA}` });
   }
   return withDispose(store, () => store.close());
 }
@@ -88,14 +94,18 @@ function withDispose<Resource extends object>(resource: Resource, release: () =>
   return Object.assign(resource, { [Symbol.dispose]: release });
 }
 
-function recordAudit(store: Store, event: AuditEvent): void {
+function saveAuditEvent(store: AuditStore, event: AuditEvent): void {
   store.saveAudit(auditEntryOf(event, Date.now()));
 }
 
 /** Calls `work` with the store and the access check of a data folder, which must exist. A server may use the folder at the same time. */
-export function withStore<T>(dataDir: string, mode: 'read' | 'write', work: (store: Store, access: Access) => T): T {
+export async function withStore<T>(
+  dataDir: string,
+  mode: 'read' | 'write',
+  work: (store: SharedStore, access: Access) => T | Promise<T>,
+): Promise<T> {
   using store = openData(dataDir, mode);
-  return work(store, openAccess(store, dataDir));
+  return await work(store, openAccess(store, dataDir));
 }
 
 /**
@@ -213,17 +223,15 @@ export function openMemory(): Store & Disposable {
 }
 
 /** Creates the access check of a data folder. A derivation of a key reads the secret, or creates it if there is no member. */
-export function openAccess(store: Store, dataDir: string): Access {
+export function openAccess(store: SharedStore, dataDir: string): Access {
   return createAccess({
     members: store,
     secret: createSecretFile(
       dataDir,
       () => store.members().length,
-      () => recordAudit(store, { action: 'secret_created' }),
+      () => void store.write((tx) => saveAuditEvent(tx, { action: 'secret_created' })),
     ),
     nowMs: Date.now,
-    audit: (event) => recordAudit(store, event),
-    transaction: store.transaction,
   });
 }
 
@@ -231,6 +239,6 @@ export const FOREIGN_SECRET_HINT =
   'All keys work, but `my-key` refuses every member. Restore the file "secret", or run `zomma secret rotate`, which gives every member a new key.';
 
 /** Reads the secret of a data folder, which must exist. Throws an `OperatorError` that names the fault. Does not create a database. */
-export function readSecret(store: Store, dataDir: string): Uint8Array {
+export function readSecret(store: KnownMembers, dataDir: string): Uint8Array {
   return loadSecret(dataDir, Math.max(1, store.members().length));
 }

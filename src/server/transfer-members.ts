@@ -1,26 +1,32 @@
 import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { auditEntryOf } from '../access/audit.ts';
+import { type AuditEvent, auditEntryOf } from '../access/audit.ts';
 import { type ImportCounts, importMembership, membershipOf } from '../access/membership.ts';
 import { isSealedMembership, openMembership, sealMembership } from '../access/sealed-membership.ts';
 import { OperatorError } from '../core/errors.ts';
 import { presentSecret, withStore } from './stored-data.ts';
 
 /** Returns the members of a data folder, sealed under its secret, and their number. A server may use the folder at the same time. */
-export function exportMembers(dataDir: string, nowMs: number): { readonly file: Uint8Array; readonly count: number } {
-  const membership = withStore(dataDir, 'read', membershipOf);
+export async function exportMembers(
+  dataDir: string,
+  nowMs: number,
+): Promise<{ readonly file: Uint8Array; readonly count: number }> {
+  const membership = await withStore(dataDir, 'read', membershipOf);
   const file = sealMembership({ madeAtMs: nowMs, membership }, presentSecret(dataDir));
   return { file, count: membership.members.length };
 }
 
 /** Imports a sealed file into a data folder. Throws `OperatorError` if the file cannot be opened. Nothing is imported then. */
-export function importMembers(
+export async function importMembers(
   dataDir: string,
   { bytes, name, isSync }: { readonly bytes: Uint8Array; readonly name: string; readonly isSync: boolean },
-): ImportCounts & { readonly madeAtMs: number } {
-  return withStore(dataDir, 'write', (store) => {
+): Promise<ImportCounts & { readonly madeAtMs: number }> {
+  return withStore(dataDir, 'write', async (store) => {
     const { madeAtMs, membership } = openMembership(bytes, presentSecret(dataDir), name);
-    const audit = (event: Parameters<typeof auditEntryOf>[0]) => store.saveAudit(auditEntryOf(event, Date.now()));
-    return { madeAtMs, ...importMembership(membership, isSync, { store, transaction: store.transaction, audit }) };
+    const counts = await store.write((tx) => {
+      const audit = (event: AuditEvent) => tx.saveAudit(auditEntryOf(event, Date.now()));
+      return importMembership(membership, isSync, { store: tx, audit });
+    });
+    return { madeAtMs, ...counts };
   });
 }
 

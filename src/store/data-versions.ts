@@ -1,5 +1,12 @@
 import type { Database } from 'bun:sqlite';
-import type { DataChanges, DataKey } from '../market/store.ts';
+import type { DataChanges, DataKey, DataKind } from '../market/store.ts';
+
+/** What a write has changed: the keys of its data, and which of `version` and `otherChanges` changes. */
+export interface WrittenData {
+  readonly keys: readonly DataKey[];
+  /** `others` changes both texts, `unlisted` changes `version` alone, and `uncounted` changes neither. */
+  readonly group: 'others' | 'unlisted' | 'uncounted';
+}
 
 /** Minimum time between two checks for writes of other processes, ms. A check locks the file, which takes as much time as a read. */
 const OTHERS_CHECK_MS = 10;
@@ -16,6 +23,8 @@ export function dataVersions(db: Database) {
   const counts = new Map<string, number>();
   let checkedAt = Number.NEGATIVE_INFINITY;
   let othersVersion = -1;
+  /** The keys of the writes of `observed`. */
+  let noted: Set<DataKey> | undefined;
   /** The numbers of rows that writes of two groups have changed. */
   const rows = { unlisted: 0, uncounted: 0 };
   const changes = () => selectOwn.get()!.changes;
@@ -44,7 +53,10 @@ export function dataVersions(db: Database) {
       return work();
     } finally {
       const kinds = keys.map((key) => key.split(' ', 1)[0]!);
-      for (const key of new Set([...keys, ...kinds])) counts.set(key, (counts.get(key) ?? 0) + 1);
+      for (const key of new Set([...keys, ...(kinds as DataKind[])])) {
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+        noted?.add(key);
+      }
     }
   };
   const dataChanges: DataChanges = {
@@ -59,6 +71,24 @@ export function dataVersions(db: Database) {
     counted: <Result>(keys: readonly DataKey[], work: () => Result) => countedAs(keys, () => unlisted(work)),
     /** Like `uncounted`, for the state of the feeds, on which some answers depend. */
     ofFeeds: <Result>(keys: readonly DataKey[], work: () => Result) => countedAs(keys, () => uncounted(work)),
+    /** Runs `work`, and returns what its writes have changed. */
+    observed<Result>(work: () => Result): { readonly result: Result; readonly written: WrittenData } {
+      const before = { ...rows, all: changes() };
+      noted = new Set();
+      try {
+        const result = work();
+        const [unlistedRows, uncountedRows] = [rows.unlisted - before.unlisted, rows.uncounted - before.uncounted];
+        const isListed = changes() - before.all > unlistedRows + uncountedRows;
+        const group = isListed ? 'others' : unlistedRows > 0 ? 'unlisted' : 'uncounted';
+        return { result, written: { keys: [...noted], group } };
+      } finally {
+        noted = undefined;
+      }
+    },
+    /** Runs a write that another store has observed, so that the counts change as they changed there. */
+    repeated<Result>({ keys, group }: WrittenData, work: () => Result): Result {
+      return countedAs(keys, () => (group === 'others' ? work() : measured(group, work)));
+    },
     *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
       for (;;) {
         const { value, done } = uncounted(() => steps.next());

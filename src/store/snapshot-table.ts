@@ -6,14 +6,15 @@ import type { SnapshotListing, SnapshotStore } from '../market/store.ts';
 import { decodeChain, decodeHeader, encodeChain, isIntact } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
-/** Called with each damaged snapshot that was set aside. */
-export type OnDamaged = (snapshot: SnapshotListing) => void;
+/** Called with each damaged snapshot that was set aside, and the id that it had. */
+export type OnDamaged = (snapshot: SnapshotListing, id: number) => void;
 
 /**
  * Creates the functions that read and write snapshots. A new simulated snapshot deletes older ones by `simulatedRetention`. A damaged
- * snapshot is set aside and reported to `onDamaged`; without `onDamaged`, reading it throws `OperatorError`.
+ * snapshot is set aside and reported to `onDamaged`; without `onDamaged`, reading it throws `OperatorError`. With `isCopy`, it is only
+ * reported, because another database decides.
  */
-export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
+export function chainTable(db: Database, onDamaged?: OnDamaged, isCopy = false): SnapshotStore {
   // REPLACE deletes the old row and inserts a row with a new id. A cache with the id as key therefore never returns the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
@@ -98,8 +99,8 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
       return decode(row, `snapshot ${id} of ${row.underlying}`);
     } catch (error) {
       if (!(onDamaged && error instanceof OperatorError)) throw error;
-      setAside.immediate(id);
-      onDamaged(listingOf(row));
+      if (!isCopy) setAside.immediate(id);
+      onDamaged(listingOf(row), id);
       return undefined;
     }
   };

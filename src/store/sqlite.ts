@@ -3,11 +3,12 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AuditStore } from '../access/audit.ts';
 import { ownership } from '../access/data-owner.ts';
-import type { MemberStore } from '../access/members.ts';
+import type { KnownMembers, MemberStore } from '../access/members.ts';
 import { diskProblem, OperatorError } from '../core/errors.ts';
-import type { FeedLedger } from '../market/feed-ledger.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { FeedLedger, KnownFeeds } from '../market/feed-ledger.ts';
 import { PrintBatch } from '../market/print-batch.ts';
-import type { DataKey, DataKind, MarketStore } from '../market/store.ts';
+import type { DataKey, DataKind, KnownMarket, MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';
 import { closeTable, dividendTable } from './close-table.ts';
 import { dataVersions } from './data-versions.ts';
@@ -22,7 +23,7 @@ import { chainTable, type OnDamaged } from './snapshot-table.ts';
 import { printTable } from './tape/print-table.ts';
 
 /** The functions that read and write all stored data. All data is in one SQLite file, which several processes can open at the same time. */
-export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore {
+export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore, Ledger<Store> {
   /** Reads every page of the file. Returns the problems of the file, or an empty list. */
   integrityProblems(): string[];
   /** Closes the file. A second call does nothing. */
@@ -93,16 +94,23 @@ const BUSY_PAUSE_MS = 5;
 /** Size to which SQLite truncates the write-ahead log after many writes, bytes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undefined): Store {
-  const { version, changes, otherChanges, counted, unlisted, uncounted, unchanged, ofFeeds } = dataVersions(db);
-  const chains = chainTable(db, onDamaged);
+/** Creates the store of an open database. `versions` are the counts of its writes. For `isCopy`, see `chainTable`. */
+export function storeOn(
+  db: Database,
+  nowMs: () => number,
+  onDamaged: OnDamaged | undefined,
+  versions = dataVersions(db),
+  isCopy = false,
+): Store {
+  const { version, changes, otherChanges, counted, unlisted, uncounted, unchanged, ofFeeds } = versions;
+  const chains = chainTable(db, onDamaged, isCopy);
   const prints = printTable(db);
   const closes = closeTable(db);
   const dividends = dividendTable(db);
   const levels = levelTable(db, nowMs);
   const members = memberTables(db);
   const audit = auditTable(db);
-  return {
+  const store: Store = {
     ...{ version, changes, otherChanges },
     ...chains,
     saveChain: (chain) => counted([`snapshots ${chain.underlying}`], () => chains.saveChain(chain)),
@@ -114,6 +122,7 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
       return counted(keysOf('prints', batch.contracts, 'underlying'), () => prints.savePrints(batch, options));
     },
     packTape: (...range) => unchanged(prints.packTape(...range)),
+    returnFreePages: () => uncounted(prints.returnFreePages),
     ...closes,
     saveCloses: (given) => counted(keysOf('closes', given, 'ticker'), () => closes.saveCloses(given)),
     ...dividends,
@@ -137,6 +146,7 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
     saveAudit: (entry) => uncounted(() => audit.saveAudit(entry)),
     markAuditLogged: (id) => uncounted(() => audit.markAuditLogged(id)),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
+    write: async (work) => store.transaction(() => work(store)),
     integrityProblems: () =>
       db
         .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
@@ -146,7 +156,16 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
     // close(true) also finalizes the statements. With close(), the file would stay open until the statements are garbage-collected.
     close: () => db.close(true),
   };
+  return store;
 }
+
+/** The stored data as a service uses it: what is known is read at once, and the ledger decides the writes. */
+export type SharedStore = KnownMarket &
+  KnownFeeds &
+  KnownMembers &
+  Pick<AuditStore, 'auditSince' | 'unloggedAudit'> &
+  Pick<Store, 'integrityProblems' | 'close'> &
+  Ledger<Store>;
 
 /** Returns the keys of some rows' data, without duplicates. `field` is the field of a row with the underlying. */
 function keysOf<Field extends string>(kind: DataKind, rows: readonly Record<Field, string>[], field: Field): DataKey[] {
@@ -192,7 +211,7 @@ function atOnce<T>(work: () => T): T {
  * Sets the options of a connection. With WAL, readers continue while one process writes. With FULL, each commit syncs the log, because a
  * power cut must not undo the revocation of a member. Data arrives in few large transactions, so syncs take little time.
  */
-function configure(db: Database): void {
+export function configure(db: Database): void {
   // The option auto_vacuum affects only new files. With auto_vacuum, pages that packing frees can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
@@ -217,7 +236,7 @@ function switchToWal(db: Database): void {
 }
 
 /** Lets only the owner read and write the database file. Creates the file if it does not exist. Log files get the same mode. */
-function makePrivate(path: string): void {
+export function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(path, 'wx', 0o600));

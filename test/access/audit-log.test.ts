@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { AuditEntry } from '../../src/access/audit.ts';
+import type { AuditEntry, AuditStore } from '../../src/access/audit.ts';
 import { startAuditLog } from '../../src/access/audit-log.ts';
 import type { Observation } from '../../src/core/events.ts';
 
@@ -15,19 +15,24 @@ function trail() {
     entries,
     isBusy: false,
     unloggedAudit: () => new Map(entries),
+    saveAudit() {},
+    auditSince: () => [],
     markAuditLogged(id: number) {
       if (this.isBusy) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
       for (const each of entries.keys()) if (each <= id) entries.delete(each);
     },
+    async write<Result>(work: (tx: AuditStore) => Result): Promise<Result> {
+      return work(this);
+    },
   };
 }
 
-test('an entry is reported before it is marked, and not again if it cannot be marked', () => {
+test('an entry is reported before it is marked, and not again if it cannot be marked', async () => {
   const store = trail();
   const seen: Observation[] = [];
   store.entries.set(1, entry);
   store.isBusy = true;
-  const stop = startAuditLog(store, (each) => seen.push(each));
+  const stop = await startAuditLog(store, (each) => seen.push(each));
   expect(seen).toEqual([
     {
       ...{ kind: 'audited', at: '2026-11-23T00:00:00.000Z', actor: 'zomma (uid 998)', action: 'member_added' },
@@ -36,15 +41,15 @@ test('an entry is reported before it is marked, and not again if it cannot be ma
   ]);
   store.isBusy = false;
   store.entries.set(2, entry);
-  stop();
+  await stop();
   expect(seen).toHaveLength(2);
   expect(store.entries.size).toBe(0);
 });
 
-test('an error that is not of the database is thrown', () => {
+test('an error that is not of the database is thrown', async () => {
   const store = trail();
   store.unloggedAudit = () => {
     throw new TypeError('a defect');
   };
-  expect(() => startAuditLog(store, () => {})).toThrow('a defect');
+  await expect(startAuditLog(store, () => {})).rejects.toThrow('a defect');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Access, createAccess } from '../../src/access/access.ts';
-import { type AuditEvent, auditEntryOf } from '../../src/access/audit.ts';
+import { auditEntryOf } from '../../src/access/audit.ts';
 import { type ImportCounts, importMembership, type Membership, membershipOf } from '../../src/access/membership.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 
@@ -22,12 +22,14 @@ interface Peer extends Disposable {
 /** The clock of both servers. Each change takes a second. */
 let nowMs = Date.UTC(2026, 10, 2);
 
+/** Each change has a moment of its own. */
+function tick(): number {
+  nowMs += 1_000;
+  return nowMs;
+}
+
 function peer(): Peer {
   const store = openStore(':memory:', () => nowMs);
-  const audit = (event: AuditEvent) => {
-    nowMs += 1_000;
-    store.saveAudit(auditEntryOf(event, nowMs));
-  };
   const secret = {
     read: () => [SECRET] as const,
     readNext: () => undefined,
@@ -35,13 +37,17 @@ function peer(): Peer {
     adoptNext() {},
     removeNext() {},
   };
-  const { transaction } = store;
-  const access = createAccess({ members: store, secret, nowMs: () => nowMs, audit, transaction });
+  const access = createAccess({ members: store, secret, nowMs: tick });
   return {
     store,
     access,
     take: (from, isSync = false) =>
-      importMembership('store' in from ? membershipOf(from.store) : from, isSync, { store, transaction, audit }),
+      store.transaction(() =>
+        importMembership('store' in from ? membershipOf(from.store) : from, isSync, {
+          store,
+          audit: (event) => store.saveAudit(auditEntryOf(event, tick())),
+        }),
+      ),
     admits(key) {
       try {
         return access.authenticate(key).isAdmitted();
@@ -54,9 +60,9 @@ function peer(): Peer {
 }
 
 const NEW_KEY = { keyDigest: 'ab'.repeat(32), previousDigest: 'cd'.repeat(32), previousUntil: 9e12 };
-type Step = (a: Peer, b: Peer) => void;
-const both: Step = (a, b) => {
-  for (const { access } of [a, b]) access.addMember({ uuid: ONE });
+type Step = (a: Peer, b: Peer) => unknown;
+const both: Step = async (a, b) => {
+  for (const { access } of [a, b]) await access.addMember({ uuid: ONE });
 };
 
 describe.each([false, true])('with isSync %p', (isSync) => {
@@ -64,9 +70,9 @@ describe.each([false, true])('with isSync %p', (isSync) => {
     ['a member of the source alone is added', (a) => a.access.addMember({ uuid: ONE }), { added: 1 }, {}],
     [
       'a revoked member of the source alone is added as revoked',
-      (a) => {
-        a.access.addMember({ uuid: ONE });
-        a.access.revoke(ONE);
+      async (a) => {
+        await a.access.addMember({ uuid: ONE });
+        await a.access.revoke(ONE);
       },
       { added: 1 },
       { status: 'revoked' },
@@ -74,64 +80,64 @@ describe.each([false, true])('with isSync %p', (isSync) => {
     ['a member who is the same on both stays', both, {}, {}],
     [
       'a revocation at the source travels',
-      (a, b) => {
-        both(a, b);
-        a.access.revoke(ONE);
+      async (a, b) => {
+        await both(a, b);
+        await a.access.revoke(ONE);
       },
       { revoked: 1 },
       { status: 'revoked' },
     ],
     [
       'a member who is revoked at the target stays revoked',
-      (a, b) => {
-        both(a, b);
-        b.access.revoke(ONE);
+      async (a, b) => {
+        await both(a, b);
+        await b.access.revoke(ONE);
       },
       { staysRevoked: 1 },
       { status: 'revoked' },
     ],
     [
       'a revocation that the source has lifted is not lifted at the target',
-      (a, b) => {
-        both(a, b);
-        a.access.revoke(ONE);
+      async (a, b) => {
+        await both(a, b);
+        await a.access.revoke(ONE);
         b.take(a);
-        a.access.addMember({ uuid: ONE });
+        await a.access.addMember({ uuid: ONE });
       },
       { staysRevoked: 1 },
       { status: 'revoked' },
     ],
     [
       'tier and expiry that were changed later at the source travel',
-      (a, b) => {
-        both(a, b);
-        a.access.addMember({ uuid: ONE, tier: 'pro', expiresAt: 9e12 });
+      async (a, b) => {
+        await both(a, b);
+        await a.access.addMember({ uuid: ONE, tier: 'pro', expiresAt: 9e12 });
       },
       { changed: 1 },
       { tier: 'pro', expiresAt: 9e12 },
     ],
     [
       'tier and expiry that were changed later at the target stay, unless the import makes both equal',
-      (a, b) => {
-        both(a, b);
-        b.access.addMember({ uuid: ONE, tier: 'none' });
+      async (a, b) => {
+        await both(a, b);
+        await b.access.addMember({ uuid: ONE, tier: 'none' });
       },
       { changed: Number(isSync) },
       { tier: isSync ? 'member' : 'none' },
     ],
     [
       'a key that was replaced at the source is replaced',
-      (a, b) => {
-        both(a, b);
-        a.access.rekey(ONE);
+      async (a, b) => {
+        await both(a, b);
+        await a.access.rekey(ONE);
       },
       { changed: 1 },
       { generation: 1 },
     ],
     [
       'the keys of a new secret at the source travel, with the time for which the old ones work',
-      (a, b) => {
-        both(a, b);
+      async (a, b) => {
+        await both(a, b);
         a.store.saveMember({ ...a.store.member(ONE)!, ...NEW_KEY });
       },
       { changed: 1 },
@@ -139,9 +145,9 @@ describe.each([false, true])('with isSync %p', (isSync) => {
     ],
     [
       'a key that was replaced at the target does not come back',
-      (a, b) => {
-        both(a, b);
-        b.access.rekey(ONE);
+      async (a, b) => {
+        await both(a, b);
+        await b.access.rekey(ONE);
       },
       {},
       { generation: 1 },
@@ -152,10 +158,10 @@ describe.each([false, true])('with isSync %p', (isSync) => {
       { revoked: Number(isSync) },
       { status: isSync ? 'revoked' : 'active' },
     ],
-  ])('%s', (_name, prepare, expected, fields) => {
+  ])('%s', async (_name, prepare, expected, fields) => {
     using a = peer();
     using b = peer();
-    prepare(a, b);
+    await prepare(a, b);
     const counts = b.take(a, isSync);
     expect(counts).toEqual({ ...NOTHING, ...expected, audit: counts.audit });
     expect(b.store.member(ONE)).toMatchObject({ tier: 'member', status: 'active', expiresAt: null, ...fields });
@@ -163,30 +169,30 @@ describe.each([false, true])('with isSync %p', (isSync) => {
   });
 });
 
-test('keys work and are refused at the target as at the source', () => {
+test('keys work and are refused at the target as at the source', async () => {
   using a = peer();
   using b = peer();
-  const { apiKey: first } = a.access.addMember({ uuid: ONE });
+  const { apiKey: first } = await a.access.addMember({ uuid: ONE });
   expect(b.admits(first)).toBe(false);
   b.take(a);
   expect(b.admits(first)).toBe(true);
-  const { apiKey: second } = a.access.rekey(ONE);
+  const { apiKey: second } = await a.access.rekey(ONE);
   b.take(a);
   expect([b.admits(first), b.admits(second)]).toEqual([false, true]);
-  expect(b.access.issueKey(ONE, '203.0.113.9')).toBe(second);
-  a.access.revoke(ONE);
+  expect(await b.access.issueKey(ONE, '203.0.113.9')).toBe(second);
+  await a.access.revoke(ONE);
   b.take(a);
   expect(b.admits(second)).toBe(false);
 });
 
-test('the entries of the accounts travel once, in the order of their times, and the import is an entry', () => {
+test('the entries of the accounts travel once, in the order of their times, and the import is an entry', async () => {
   using a = peer();
   using b = peer();
-  both(a, b);
+  await both(a, b);
   const accountId = b.store.member(ONE)!.accountId;
-  a.access.issueKey(ONE, '203.0.113.9');
-  b.access.rekey(ONE);
-  expect(() => a.access.revoke(UUIDS[1])).toThrow();
+  await a.access.issueKey(ONE, '203.0.113.9');
+  await b.access.rekey(ONE);
+  await expect(a.access.revoke(UUIDS[1])).rejects.toThrow();
   expect(b.take(a).audit).toBe(2);
   const rows = b.store.auditSince(0);
   expect(rows.map(({ action, account, client }) => [action, account, client])).toEqual([
@@ -199,42 +205,42 @@ test('the entries of the accounts travel once, in the order of their times, and 
   expect(rows.at(-1)!.detail).toBe('0 added, 0 changed, 0 revoked, audit entries: 2');
 });
 
-test('of a full trail, only entries among its newest travel, and issued keys displace no others', () => {
+test('of a full trail, only entries among its newest travel, and issued keys displace no others', async () => {
   using a = peer();
   using b = peer();
-  both(a, b);
-  for (let i = 0; i < 6; i++) a.access.issueKey(ONE, `203.0.113.${i}`);
-  b.access.issueKey(ONE, '203.0.113.100');
+  await both(a, b);
+  for (let i = 0; i < 6; i++) await a.access.issueKey(ONE, `203.0.113.${i}`);
+  await b.access.issueKey(ONE, '203.0.113.100');
   const { store } = b;
   const take = () =>
-    importMembership(membershipOf(a.store), false, { store, transaction: store.transaction, audit() {}, keptMax: 3 });
+    store.transaction(() => importMembership(membershipOf(a.store), false, { store, audit() {}, keptMax: 3 }));
   expect(take().audit).toBe(3);
   const clients = store.auditSince(0).flatMap(({ action, client }) => (action === 'key_issued' ? [client] : []));
   expect(clients).toEqual(['203.0.113.4', '203.0.113.5', '203.0.113.100']);
   expect(take().audit).toBe(0);
 });
 
-test('a link to Telegram travels, and the later link stays', () => {
+test('a link to Telegram travels, and the later link stays', async () => {
   using a = peer();
   using b = peer();
-  both(a, b);
+  await both(a, b);
   const link = (telegramId: string, lastPingAt: number) => ({
     ...{ telegramId, lastPingAt },
     ...{ routing1dte: true, routingRadar: false },
   });
-  a.access.linkTelegram(ONE, link('5550123456', 5));
+  await a.access.linkTelegram(ONE, link('5550123456', 5));
   expect(b.take(a)).toMatchObject({ changed: 1 });
   expect(b.store.telegramLink(ONE)).toEqual(link('5550123456', 5));
-  b.access.linkTelegram(ONE, link('5559999999', 6));
+  await b.access.linkTelegram(ONE, link('5559999999', 6));
   expect(b.take(a)).toMatchObject({ changed: 0 });
   expect(b.take(a, true)).toMatchObject({ changed: 1 });
   expect(b.store.telegramLink(ONE)).toEqual(link('5550123456', 5));
 });
 
-test('an import that fails changes nothing', () => {
+test('an import that fails changes nothing', async () => {
   using a = peer();
   using b = peer();
-  for (const uuid of UUIDS) a.access.addMember({ uuid });
+  for (const uuid of UUIDS) await a.access.addMember({ uuid });
   const given = membershipOf(a.store);
   const [first, , last] = given.members;
   const faulty = { ...given, members: [...given.members.slice(0, 2), { ...last!, keyDigest: first!.keyDigest }] };
@@ -252,23 +258,23 @@ const CHANGES = fc.array(
   { maxLength: 25 },
 );
 
-test('whatever happens before: no revocation is lifted, no replaced key comes back, and both servers become equal', () => {
-  fc.assert(
-    fc.property(CHANGES, fc.boolean(), (changes, isSync) => {
+test('whatever happens before: no revocation is lifted, no replaced key comes back, and both servers become equal', async () => {
+  await fc.assert(
+    fc.asyncProperty(CHANGES, fc.boolean(), async (changes, isSync) => {
       using a = peer();
       using b = peer();
       const replaced: string[] = [];
-      const act = ({ at, uuid, change }: (typeof changes)[number]) => {
+      const act = async ({ at, uuid, change }: (typeof changes)[number]) => {
         const [own, other] = at === 'a' ? [a, b] : [b, a];
         if (change === 'take' || change === 'sync') return void own.take(other, change === 'sync');
-        if (change === 'add') return void own.access.addMember({ uuid });
+        if (change === 'add') return void (await own.access.addMember({ uuid }));
         if (own.store.member(uuid) === undefined) return;
-        if (change === 'revoke') return void own.access.revoke(uuid);
-        if (change !== 'rekey') return void own.access.addMember({ uuid, tier: change });
-        replaced.push(own.access.addMember({ uuid }).apiKey);
-        own.access.rekey(uuid);
+        if (change === 'revoke') return void (await own.access.revoke(uuid));
+        if (change !== 'rekey') return void (await own.access.addMember({ uuid, tier: change }));
+        replaced.push((await own.access.addMember({ uuid })).apiKey);
+        await own.access.rekey(uuid);
       };
-      changes.forEach(act);
+      for (const each of changes) await act(each);
       const revoked = b.store.members().filter(({ status }) => status === 'revoked');
       b.take(a, isSync);
       for (const { uuid } of revoked) expect(b.store.member(uuid)!.status).toBe('revoked');

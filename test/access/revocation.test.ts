@@ -11,7 +11,7 @@ test('a server sees a revocation by another process, or its end, within 50 ms de
     await using server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
     using store = openData(folder);
     const access = openAccess(store, folder);
-    const { apiKey } = access.addMember({ uuid: UUID });
+    const { apiKey } = await access.addMember({ uuid: UUID });
     const ask = async () => (await fetch(`${server.url}/api/v1/universe`, { headers: { 'X-API-Key': apiKey } })).status;
     const seenAfter = async (status: number): Promise<number> => {
       const changedAt = performance.now();
@@ -24,9 +24,9 @@ test('a server sees a revocation by another process, or its end, within 50 ms de
     expect(await seenAfter(200)).toBeLessThan(SEEN_WITHIN_MS);
     for (let round = 0; round < 5; round++) {
       for (let each = 0; each < 50; each++) expect(await ask()).toBe(200);
-      access.revoke(UUID);
+      await access.revoke(UUID);
       expect(await seenAfter(403)).toBeLessThan(SEEN_WITHIN_MS);
-      access.addMember({ uuid: UUID });
+      await access.addMember({ uuid: UUID });
       expect(await seenAfter(200)).toBeLessThan(SEEN_WITHIN_MS);
     }
   });

@@ -28,7 +28,7 @@ function serveThrough(from: string, to: string) {
     await using server = await startServer(PROGRAM, ['serve', '--port', '0', ...feed], env);
     await server.loaded;
     using store = openData(data);
-    const key = openAccess(store, data).addMember({ uuid: UUID }).apiKey;
+    const key = (await openAccess(store, data).addMember({ uuid: UUID })).apiKey;
     const get = (path: string) => fetch(server.url + path, { headers: { 'X-API-Key': key } });
     const asOf = async () => {
       const response = await get('/api/v1/nodes/gex/SPY');

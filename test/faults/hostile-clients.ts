@@ -49,16 +49,16 @@ export async function measureHostile(seconds: number, command: readonly string[]
   const store = openData(dataDir);
   const access = openAccess(store, dataDir);
   let members = 0;
-  const admit = (): Target => {
+  const admit = async (): Promise<Target> => {
     const uuid = `00000000-0000-4000-8000-${String(++members).padStart(12, '0')}`;
-    return { url: server.url, key: access.addMember({ uuid }).apiKey };
+    return { url: server.url, key: (await access.addMember({ uuid })).apiKey };
   };
   const measure = () => ({ memory: residentBytes(server.pid), sockets: descriptors(server.pid) });
   try {
     const honest: Honest[] = [];
-    for (const name of HONEST) honest.push(await connect(name, admit()));
+    for (const name of HONEST) honest.push(await connect(name, await admit()));
     for (const each of honest) for (let call = 0; call < WARM_CALLS; call++) await each.call();
-    const victim = await openVictim(admit());
+    const victim = await openVictim(await admit());
     const before = measure();
     let peak = 0;
     const watching = setInterval(() => {

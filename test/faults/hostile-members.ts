@@ -53,7 +53,7 @@ export function withBattle<T>(
   return withFolder(async (folder) => {
     const [dataDir, drop] = [join(folder, 'data'), join(folder, 'drop')];
     mkdirSync(drop);
-    const [honestKey = '', ...keys] = storeMarket(dataDir, size, 1 + MEMBERS);
+    const [honestKey = '', ...keys] = await storeMarket(dataDir, size, 1 + MEMBERS);
     const args = [
       'serve',
       '--port',

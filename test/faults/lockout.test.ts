@@ -53,7 +53,7 @@ async function survives(kind: 'http1' | 'http2' | 'half', tls: readonly string[]
   let attackers: ReturnType<typeof lockOut> | undefined;
   try {
     await server.loaded;
-    const { apiKey } = openAccess(store, dataDir).addMember({ uuid: '00000000-0000-4000-8000-000000000001' });
+    const { apiKey } = await openAccess(store, dataDir).addMember({ uuid: '00000000-0000-4000-8000-000000000001' });
     const isOpen = await openStream(server, apiKey);
     await answerMs(server);
     const before = descriptors(server);

@@ -66,23 +66,26 @@ function watched(prepare: (store: ReturnType<typeof openStore>) => void = () => 
   return { clock, store, seen, watch, poll, ages };
 }
 
-test.each([-5, -2, -30, 24])('the age of every recorded moment stays true if the clock is set by %d hours', (hours) => {
-  const { clock, store, seen, watch, poll, ages } = watched();
-  poll();
-  clock.pass(7_000);
-  clock.set(hours * HOUR_MS);
-  watch.check();
-  clock.pass(3_000);
-  watch.check();
-  expect(ages()).toEqual(Array(8).fill(10_000));
-  const by_s = Math.abs(hours) * 3_600;
-  expect(seen).toEqual([{ kind: hours < 0 ? 'clock_set_back' : 'clock_set_forward', by_s }]);
-  expect(store.clockSteps()).toEqual([{ at: START + 7_000 + hours * HOUR_MS, byMs: hours * HOUR_MS }]);
-  // A second step moves the same moments again.
-  clock.set(-hours * HOUR_MS);
-  watch.check();
-  expect(ages()).toEqual(Array(8).fill(10_000));
-});
+test.each([-5, -2, -30, 24])(
+  'the age of every recorded moment stays true if the clock is set by %d hours',
+  async (hours) => {
+    const { clock, store, seen, watch, poll, ages } = watched();
+    poll();
+    clock.pass(7_000);
+    clock.set(hours * HOUR_MS);
+    await watch.check();
+    clock.pass(3_000);
+    await watch.check();
+    expect(ages()).toEqual(Array(8).fill(10_000));
+    const by_s = Math.abs(hours) * 3_600;
+    expect(seen).toEqual([{ kind: hours < 0 ? 'clock_set_back' : 'clock_set_forward', by_s }]);
+    expect(store.clockSteps()).toEqual([{ at: START + 7_000 + hours * HOUR_MS, byMs: hours * HOUR_MS }]);
+    // A second step moves the same moments again.
+    clock.set(-hours * HOUR_MS);
+    await watch.check();
+    expect(ages()).toEqual(Array(8).fill(10_000));
+  },
+);
 
 test('moments that another run wrote in the future are forgotten at the start, and the step is told', () => {
   const { store, seen } = watched((before) => {
@@ -97,39 +100,39 @@ test('moments that another run wrote in the future are forgotten at the start, a
   ]);
 });
 
-test('moments from before the start stay, because the clock may have been right then', () => {
+test('moments from before the start stay, because the clock may have been right then', async () => {
   const before = START - 600_000;
   const { clock, store, watch } = watched((each) =>
     each.pollEnded({ feed: 'files', beganAt: before, endedAt: before, nextAt: before, error: null }),
   );
   clock.set(-60_000);
-  watch.check();
+  await watch.check();
   expect(store.feedStates()[0]!.polledAt).toBe(before);
 });
 
-test('a step during a lock of the database is stored at the next check', () => {
+test('a step during a lock of the database is stored at the next check', async () => {
   const { clock, store, watch, poll, ages } = watched();
   poll();
-  const { clockStepped } = store;
-  let isLocked = true;
+  let [isLocked, hasStarted] = [true, false];
   const busy = startClockWatch({
     store: {
       feedStates: store.feedStates,
-      clockStepped(step) {
-        if (isLocked && step.byMs !== 0) throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' });
-        clockStepped(step);
+      async write(work) {
+        if (isLocked && hasStarted) throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' });
+        return work(store);
       },
     },
     observe: () => {},
     read: clock.read,
   });
+  hasStarted = true;
   busy.stop();
   watch.stop();
   clock.pass(1_000);
   clock.set(-HOUR_MS);
-  busy.check();
+  await busy.check();
   isLocked = false;
   clock.pass(1_000);
-  busy.check();
+  await busy.check();
   expect(ages()).toEqual(Array(8).fill(2_000));
 });

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { ContractRow } from '../../src/market/contract-batch.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
+import type { Store } from '../../src/store/sqlite.ts';
 import { printOf } from '../store/samples.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -176,15 +177,17 @@ test('a transaction ends when its time is over, and requests run between transac
     },
     store: {
       ...store,
-      transaction(work) {
-        sizes.push(0);
-        return store.transaction(work);
-      },
-      savePrints(each) {
-        sizes[sizes.length - 1]! += each.length;
-        // As long as a transaction may take, by the clock that measures it.
-        for (const until = performance.now() + 8; performance.now() < until; );
-        return store.savePrints(each);
+      async write(work) {
+        let size = 0;
+        const savePrints: Store['savePrints'] = (each) => {
+          size += each.length;
+          // As long as a transaction may take, by the clock that measures it.
+          for (const until = performance.now() + 8; performance.now() < until; );
+          return store.savePrints(each);
+        };
+        const result = await store.write((tx) => work({ ...tx, savePrints }));
+        if (size > 0) sizes.push(size);
+        return result;
       },
     },
     nowMs: Date.now,

@@ -4,6 +4,7 @@ import { startIngest } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import type { Store } from '../../src/store/sqlite.ts';
 import { printOf, withStore } from '../store/samples.ts';
+import { overriding } from '../support/overriding.ts';
 import { until } from '../support/until.ts';
 
 /** The deliveries of a stream, and its recorded state when the stream ends, breaks, or another process writes. */
@@ -129,9 +130,9 @@ test('a write that another process blocks is retried, and no trade is lost', () 
     },
     (store) => ({
       ...store,
-      transaction(work) {
+      async write(work) {
         if (busyWrites-- > 0) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
-        return store.transaction(work);
+        return store.write(work);
       },
     }),
   );
@@ -144,11 +145,10 @@ test('a store that refuses every write ends neither the process nor the stop', (
     },
     (store) => {
       store.connection('massive', true, 2_000, null);
-      return {
-        ...store,
+      return overriding(store, {
         connection() {
           throw new Error('disk full');
         },
-      };
+      });
     },
   ));

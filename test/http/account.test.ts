@@ -27,7 +27,7 @@ describe('the membership', () => {
     ],
     [{ tier: 'demo' }, { tier: 'demo', expires_at: null }],
   ])('of a member added with %j', async (membership, expected) => {
-    service.app.access.addMember({ uuid: service.uuid, ...membership });
+    await service.app.access.addMember({ uuid: service.uuid, ...membership });
     expect((await account()).body).toEqual({ ...expected, rate_limit: null, live_streams: 0 });
   });
 });

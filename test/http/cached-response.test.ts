@@ -124,7 +124,7 @@ describe('members', () => {
   const left = (response: Response) => Number(/;r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
 
   test('share cached answers, and each pays the base price of the own request', async () => {
-    const { apiKey } = service.app.access.addMember({ uuid: '77777777-7777-4777-8777-777777777777' });
+    const { apiKey } = await service.app.access.addMember({ uuid: '77777777-7777-4777-8777-777777777777' });
     const ask = (key: string | null, path = '/api/v1/nodes/gex/SPY/view') =>
       service.request('GET', path, { headers: { 'X-API-Key': key } });
     const first = await ask(service.key);
@@ -134,7 +134,7 @@ describe('members', () => {
     expect(new Set([first, other, again].map((each) => each.headers.get('x-request-id'))).size).toBe(3);
     expect((await ask(null)).status).toBe(401);
     expect((await ask('ZOMMA_0000000000000000')).status).toBe(403);
-    service.app.access.revoke('77777777-7777-4777-8777-777777777777');
+    await service.app.access.revoke('77777777-7777-4777-8777-777777777777');
     expect((await ask(apiKey)).status).toBe(403);
   });
 });

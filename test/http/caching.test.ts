@@ -71,7 +71,7 @@ test('an ETag depends on the ticker, the options and the snapshot', async () => 
 
 test('an ETag stays the same after a restart', async () => {
   const tag = await tagOf(GEX);
-  const again = buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
+  const again = await buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
   const headers = { 'X-API-Key': service.key };
   expect((await again.handle(new Request(`http://localhost${GEX}`, { headers }))).headers.get('etag')).toBe(tag);
   await again.mcp.close();

@@ -114,7 +114,7 @@ describe('public endpoints', () => {
 
   test('GET /api/v1/auth/telegram-status answers for a linked member', async () => {
     const uuid = 'a3bb189e-8bf9-4c5a-9d6f-0c7a1b2c3d4e';
-    service.app.access.addMember({ uuid });
+    await service.app.access.addMember({ uuid });
     service.app.store.saveTelegramLink(uuid, {
       telegramId: '5551234567',
       routing1dte: true,
@@ -470,10 +470,10 @@ describe('authentication', () => {
 
   test('unknown, ineligible, revoked and expired members get the same refusal', async () => {
     const { access } = service.app;
-    access.addMember({ uuid: '11111111-1111-4111-8111-111111111111', tier: 'none' });
-    access.addMember({ uuid: '22222222-2222-4222-8222-222222222222' });
-    access.revoke('22222222-2222-4222-8222-222222222222');
-    access.addMember({ uuid: '33333333-3333-4333-8333-333333333333', expiresAt: Date.now() - 1 });
+    await access.addMember({ uuid: '11111111-1111-4111-8111-111111111111', tier: 'none' });
+    await access.addMember({ uuid: '22222222-2222-4222-8222-222222222222' });
+    await access.revoke('22222222-2222-4222-8222-222222222222');
+    await access.addMember({ uuid: '33333333-3333-4333-8333-333333333333', expiresAt: Date.now() - 1 });
     const bodies = await Promise.all(
       ['00000000', '11111111', '22222222', '33333333'].map(async (start) => {
         const digit = start[0]!;
@@ -498,10 +498,10 @@ describe('authentication', () => {
 
   test('refuses a revoked key at once', async () => {
     const uuid = '44444444-4444-4444-8444-444444444444';
-    const { apiKey } = service.app.access.addMember({ uuid });
+    const { apiKey } = await service.app.access.addMember({ uuid });
     const ask = () => service.request('GET', '/api/v1/universe', { headers: { 'X-API-Key': apiKey } });
     expect((await ask()).status).toBe(200);
-    service.app.access.revoke(uuid);
+    await service.app.access.revoke(uuid);
     await expectProblem(ask(), 403, 'key_invalid');
   });
 
@@ -591,7 +591,7 @@ describe('rate limit', () => {
     expect(refused.headers.get('ratelimit')).toStartWith('"account";r=0;t=');
     await expectProblem(refused, 429, 'rate_limited');
     for (const path of ['/health', '/ready']) expect((await limited.request('GET', path)).status).toBe(200);
-    const { apiKey } = limited.app.access.addMember({ uuid: '55555555-5555-4555-8555-555555555555' });
+    const { apiKey } = await limited.app.access.addMember({ uuid: '55555555-5555-4555-8555-555555555555' });
     expect((await limited.request('GET', '/api/v1/universe', { headers: { 'X-API-Key': apiKey } })).status).toBe(200);
   });
 });

@@ -12,6 +12,7 @@ import { loadUniverse } from '../../src/market/universe.ts';
 import { fillPast, type PastDeps, startPastFill } from '../../src/server/fill-past.ts';
 import { encodeChain } from '../../src/store/chain-codec.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { overriding } from '../support/overriding.ts';
 import { recordLevels } from '../support/record-levels.ts';
 
 /** The past of a simulated market of small tickers. The present is a Tuesday at noon. */
@@ -76,13 +77,12 @@ describe('a whole past', () => {
     const count = () => storedOf(store, 'UUP').length;
     await fillPast(depsOf(store, ['UUP'], slowly(['UUP'])), () => count() > 5);
     interrupted.push(count());
-    const killed: Store = {
-      ...store,
+    const killed = overriding(store, {
       saveLevels(...args) {
         store.saveLevels(...args);
         if (count() > 60) throw new Error('killed');
       },
-    };
+    });
     await expect(fillPast(depsOf(killed, ['UUP'], slowly(['UUP'])))).rejects.toThrow('killed');
     interrupted.push(count());
     await fillPast(depsOf(store, ['UUP'], { observe: (each) => void observed.push(each) }));
@@ -162,7 +162,7 @@ test('the ticker in view comes first, also if it changes', async () => {
     slowly(tickers).tickerInView!();
     return order.length === 0 ? 'CHPT' : 'AMC';
   };
-  await fillPast(depsOf({ ...store, saveChain }, tickers, { tickerInView }), () => order.includes('AMC'));
+  await fillPast(depsOf(overriding(store, { saveChain }), tickers, { tickerInView }), () => order.includes('AMC'));
   expect(order).toEqual(['CHPT', 'AMC']);
   store.close();
 });

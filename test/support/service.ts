@@ -7,13 +7,14 @@ import { listen } from '../../src/http/listen.ts';
 import type { Catalog } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
 import { type App, buildApp } from '../../src/server/app.ts';
+import type { Store } from '../../src/store/sqlite.ts';
 import { parseSettings } from './parse-settings.ts';
 import { SMALL_UNIVERSE } from './process.ts';
 import { recordLevels } from './record-levels.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
 export interface Service extends AsyncDisposable {
-  readonly app: App;
+  readonly app: App & { readonly store: Store };
   readonly dataDir: string;
   readonly uuid: string;
   readonly key: string;
@@ -66,13 +67,17 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
     ...(!hasAllTickers && { universe: SMALL_UNIVERSE }),
     ...texts,
   });
-  const build = (offered = given) => buildApp(read, observe, offered);
-  let app = build();
+  /** The store of one server is a file, so tests may also write to it without the ledger. */
+  const build = async (offered = given) => {
+    const app = await buildApp(read, observe, offered);
+    return { ...app, store: app.store as Store };
+  };
+  let app = await build();
   const load = async () => {
     for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
   };
   if (!isEmpty) await load();
-  const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
+  const { apiKey } = await app.access.addMember({ uuid: MEMBER_UUID });
   const close = async () => {
     app.gexStreams.close();
     await app.mcp.close();
@@ -107,7 +112,7 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
     async reopen(tools) {
       await app.mcp.close();
       app.store.close();
-      app = build(tools && { tools: () => tools });
+      app = await build(tools && { tools: () => tools });
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -8,3 +8,16 @@ export function errorOf<Kind extends Error>(kind: abstract new (...args: never[]
   }
   throw new Error('nothing was thrown');
 }
+
+/** Returns the error of this class with which `work` rejects. Throws any other error again, and throws if `work` succeeds. */
+export async function rejectionOf<Kind extends Error>(
+  kind: abstract new (...args: never[]) => Kind,
+  work: Promise<unknown>,
+): Promise<Kind> {
+  const error = await work.then(
+    () => new Error('nothing was thrown'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof kind) return error;
+  throw error;
+}

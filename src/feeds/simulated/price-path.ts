@@ -81,8 +81,8 @@ const NIGHT_PARTS = 16;
 const OVERNIGHT = 0.2;
 /** Period of a price that sways, ms. Half hours are multiples of this period. */
 const SWAY_MS = 180_000;
-/** The extent of the sway as a log price, in units of the implied volatility. The price of SPY sways by some 0.3 %. */
-const SWAY = 0.02;
+/** The extent of the sway as a log price, in units of the implied volatility. The price of SPY sways by some 0.4 %. */
+const SWAY = 0.03;
 
 /** Returns the price at a position on the path, dollars. */
 function priceAt(instrument: Instrument, position: number): number {

@@ -1,7 +1,7 @@
 import { ClientError, OperatorError } from '../../core/errors.ts';
 import { addDays, closeOf, isTradingDay, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { LoadedDay } from '../../market/feed.ts';
-import { acceptDelivery, type IngestStore } from '../accept-delivery.ts';
+import { acceptDelivery, type IngestLedger } from '../accept-delivery.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import type { DiskSpace } from '../disk-space.ts';
 import type { ProviderOptions } from '../http/provider-client.ts';
@@ -17,7 +17,7 @@ export interface HistoryRequest {
 }
 
 export interface HistoryDeps extends Omit<ProviderOptions, 'tickers'> {
-  readonly store: IngestStore;
+  readonly store: IngestLedger;
   readonly room?: DiskSpace;
   /** Called after each day with the results so far, and the number of days. */
   readonly onDay: (days: readonly LoadedDay[], count: number) => void;
@@ -46,7 +46,7 @@ export async function loadHistory({ ticker, from, to }: HistoryRequest, deps: Hi
     try {
       const snapshot = await joinTables(readTable, ticker, reportsOf(day), headOf);
       if (snapshot === undefined) return { state: 'no_data', contracts: 0 };
-      const { delivery } = store.transaction(() => acceptDelivery({ kind: 'chain', ...snapshot }, store, clock.now()));
+      const { delivery } = await store.write((tx) => acceptDelivery({ kind: 'chain', ...snapshot }, tx, clock.now()));
       if (delivery.kind !== 'rejection') return { state: 'stored', contracts: snapshot.chain.count };
       return { state: 'rejected', contracts: 0, reason: delivery.reason };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { memoizeByObject } from '../../core/cache.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
-import type { MarketStore } from '../../market/store.ts';
+import type { KnownMarket } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { type CrossingKind, crossingsOf } from '../../operations/gex/level-crossings.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
@@ -39,7 +39,7 @@ export interface GexEventsOptions {
 }
 
 type Log = Pick<
-  MarketStore,
+  KnownMarket,
   | 'lastLevelSeq'
   | 'levelEvents'
   | 'levelEventsOf'

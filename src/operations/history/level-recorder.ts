@@ -5,15 +5,16 @@ import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.
 import { ClientError, isBusy } from '../../core/errors.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Observe } from '../../core/events.ts';
+import type { Ledger } from '../../core/ledger.ts';
 import type { Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { storedDividends } from '../../market/market.ts';
-import type { MarketStore, StoredChain } from '../../market/store.ts';
+import type { KnownMarket, MarketStore, StoredChain } from '../../market/store.ts';
 
 export interface RecorderDeps {
-  readonly store: MarketStore;
+  readonly store: KnownMarket & Ledger<MarketStore>;
   /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
@@ -116,18 +117,18 @@ export function createLevelRecorder({
   };
 
   /** Stores computed levels in one transaction. If a defect prevents this, stores the levels of each snapshot alone. */
-  const save = (batch: readonly Computed[]): void => {
+  const save = async (batch: readonly Computed[]): Promise<void> => {
     if (batch.length === 0) return;
     announceStep('storing levels');
     try {
-      store.transaction(() => {
-        for (const { id, levels, isFill } of batch) store[isFill ? 'fillHorizons' : 'saveLevels'](id, levels);
+      await store.write((tx) => {
+        for (const { id, levels, isFill } of batch) tx[isFill ? 'fillHorizons' : 'saveLevels'](id, levels);
       });
       onRecorded?.();
     } catch (error) {
       // Fills that fail are left for the next start.
       if (isBusy(error)) retryIds.push(...batch.filter(({ isFill }) => !isFill).map(({ id }) => id));
-      else if (batch.length > 1) for (const each of batch) save([each]);
+      else if (batch.length > 1) for (const each of batch) await save([each]);
       else observe({ kind: 'levels_failed', snapshot: batch[0]!.id, error });
     }
   };
@@ -163,7 +164,7 @@ export function createLevelRecorder({
       await record(id, due === undefined);
       // Many snapshots share a transaction, because each transaction syncs the disk.
       if (i + 1 < newIds.length && performance.now() - savedAt < BATCH_MS && !stopped) continue;
-      save(computed.splice(0));
+      await save(computed.splice(0));
       savedAt = performance.now();
     }
   };
@@ -210,7 +211,7 @@ export function createLevelRecorder({
 /** Computes a chain's level record from stored prints and dividends; `undefined` without a live contract or open interest. */
 export function* levelRecordOf(
   chain: Chain,
-  store: MarketStore,
+  store: KnownMarket,
   largePrintMinUsd: number,
 ): Steps<LevelRecord | undefined> {
   const { underlying, asOf, simulated } = chain;

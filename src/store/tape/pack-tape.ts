@@ -10,7 +10,7 @@ import type { PartWriter } from './write-parts.ts';
 /** Maximum number of rows, and the time in ms, of a transaction that moves rows into parts, about 10 ms with its commit. */
 export const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
-/** Number of free pages that stay in the database file. Each step returns at most this number of other free pages to the disk. */
+/** Number of free pages that stay in the database file, and maximum number of pages that a step returns to the disk. */
 const FREE_PAGES = 256;
 
 /** The dependencies of `tapePacker`. */
@@ -48,7 +48,7 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
   const mergeLayer = db.transaction(writer.mergeLayer);
   const join = db.transaction(writer.join);
 
-  /** Moves rows into parts, rewrites retired entries, merges, joins and sums the parts of each day, and returns free pages to the disk. */
+  /** Moves rows into parts, rewrites retired entries, and merges, joins and sums the parts of each day. */
   function* packTape(beforeDay: string, { rowsAtOnce = MOVED_AT_ONCE, newFrom = 0 } = {}): Generator<number, void> {
     const [beforeMs] = rangeOfDay(beforeDay);
     for (const tapes = rows.tapes(); tapes.length > 0; ) yield move.immediate(tapes, beforeMs, rowsAtOnce);
@@ -61,19 +61,18 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
       while (join.immediate(tapeDay)) yield 0;
       yield* blocks.addUp(tapeDay);
     }
-    yield* returnFreePages(db);
   }
 
   return { moveRows, packTape };
 }
 
-/** Returns free pages to the disk. Has no effect on files that were created without auto_vacuum. */
-function* returnFreePages(db: Database): Generator<number, void> {
-  const selectFree = db.query<{ pages: number }, []>('SELECT freelist_count AS pages FROM pragma_freelist_count');
-  while (selectFree.get()!.pages > FREE_PAGES) {
+/** Creates the function that returns some free pages to the disk, if there are many (see `PrintStore.returnFreePages`). */
+export function freePages(db: Database): () => boolean {
+  const selectFree = db.prepare<{ pages: number }, []>('SELECT freelist_count AS pages FROM pragma_freelist_count');
+  return () => {
     const before = selectFree.get()!.pages;
+    if (before <= FREE_PAGES) return false;
     db.query(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all();
-    yield 0;
-    if (selectFree.get()!.pages >= before) return;
-  }
+    return selectFree.get()!.pages < before;
+  };
 }

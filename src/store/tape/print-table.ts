@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { PrintStore } from '../../market/store.ts';
 import { blockSums } from './block-sums.ts';
-import { tapePacker } from './pack-tape.ts';
+import { freePages, tapePacker } from './pack-tape.ts';
 import { printRows } from './print-rows.ts';
 import { printSums } from './print-sums.ts';
 import { printReader, stretchReader } from './read-prints.ts';
@@ -50,5 +50,6 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintStore {
     tapeVersion,
     lastPrintAt,
     packTape,
+    returnFreePages: freePages(db),
   };
 }

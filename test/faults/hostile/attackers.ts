@@ -30,11 +30,11 @@ const attacks = [...STREAM_ATTACKS, ...FLOODS, ...NONSENSE].map(async ({ name, m
   );
   const battle: Battle = {
     url,
-    targets: uuids.map((uuid) => ({ url, key: access.addMember({ uuid }).apiKey })),
+    targets: await Promise.all(uuids.map(async (uuid) => ({ url, key: (await access.addMember({ uuid })).apiKey }))),
     victim: { endpoint, sessionId },
     isOver,
-    revoke() {
-      for (const uuid of uuids) access.revoke(uuid);
+    async revoke() {
+      for (const uuid of uuids) await access.revoke(uuid);
     },
     count(what) {
       seen[what] = (seen[what] ?? 0) + 1;

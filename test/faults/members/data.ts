@@ -17,7 +17,7 @@ export interface MarketSize {
 }
 
 /** Fills a data folder. Returns the keys of this many members. */
-export function storeMarket(dataDir: string, size: MarketSize, members: number): string[] {
+export async function storeMarket(dataDir: string, size: MarketSize, members: number): Promise<string[]> {
   const store = openData(dataDir);
   try {
     const taped = named(TAPED, indexChain(8, 60));
@@ -27,7 +27,8 @@ export function storeMarket(dataDir: string, size: MarketSize, members: number):
       store.transaction(() => store.savePrints(prints(taped, from, Math.min(size.prints, from + BATCH))));
     }
     const access = openAccess(store, dataDir);
-    return Array.from({ length: members }, () => access.addMember({ uuid: randomUUID() }).apiKey);
+    const keyOf = async () => (await access.addMember({ uuid: randomUUID() })).apiKey;
+    return await Promise.all(Array.from({ length: members }, keyOf));
   } finally {
     store.close();
   }

@@ -90,7 +90,7 @@ test('an event arrives only for the crossings that were asked for, and says why;
   expect(await crossedUpTo(flips, back)).toEqual(ofFlips);
   expect(await crossedUpTo(both, back)).toEqual(ofBoth);
 
-  const again = buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
+  const again = await buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
   const restarted = listen(again.handle, { host: '127.0.0.1', port: 0, tls: undefined });
   for (const url of [server.url, restarted.url]) {
     for (let after = first; after < back; after++) {

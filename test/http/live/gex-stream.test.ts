@@ -92,7 +92,7 @@ test('a restart loses no events', async () => {
   for (const ticker of ['SPY', 'QQQ', 'SPY']) {
     await move(app, ticker);
   }
-  const again = buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
+  const again = await buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
   const other = listen(again.handle, { host: '127.0.0.1', port: 0, tls: undefined });
   const stream = await openStream('SPY,QQQ', { 'Last-Event-ID': String(last) }, other.url);
   const events = [await stream.next(), await stream.next(), await stream.next()];
@@ -199,11 +199,11 @@ describe('a stream ends', () => {
 
   test('when its key is revoked; streams of other keys stay open', async () => {
     const uuid = '77777777-7777-4777-8777-777777777777';
-    const { apiKey } = service.app.access.addMember({ uuid });
+    const { apiKey } = await service.app.access.addMember({ uuid });
     const streams = streamsOf({ sweepEveryMs: 5 });
     const [theirs, ours] = [openOn(streams, { app: service.app, key: apiKey }, 'SPY'), openOn(streams, service, 'SPY')];
     for (const stream of [theirs, ours]) await stream.next();
-    service.app.access.revoke(uuid);
+    await service.app.access.revoke(uuid);
     expect(await theirs.next()).toBeUndefined();
     expect(streams.size).toBe(1);
     streams.close();
@@ -352,12 +352,12 @@ test('writes to many streams in steps, and sends levels that arrive between two 
   store.close();
 });
 
-test('limits the streams of an account to 500', () => {
+test('limits the streams of an account to 500', async () => {
   const streams = streamsOf({});
   const open = () => openOn(streams, service, 'SPY');
   for (let count = 0; count < 500; count++) open();
   expect(open).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
-  const other = service.app.access.addMember({ uuid: '88888888-8888-4888-8888-888888888888' });
+  const other = await service.app.access.addMember({ uuid: '88888888-8888-4888-8888-888888888888' });
   openOn(streams, { app: service.app, key: other.apiKey }, 'SPY');
   streams.close();
   expect(streams.size).toBe(0);
@@ -392,7 +392,8 @@ function newest(app: App, ticker: string) {
 /** Stores the ticker's chain one second later with a slightly higher spot, and waits for its levels. */
 async function move(app: App, ticker: string): Promise<void> {
   const chain = newest(app, ticker);
-  app.store.saveChain({ ...chain, asOf: chain.asOf + 1_000, spot: chain.spot * 1.0001 });
+  const moved = { ...chain, asOf: chain.asOf + 1_000, spot: chain.spot * 1.0001 };
+  await app.store.write((tx) => tx.saveChain(moved));
   recorder.wake();
   await until(() => app.store.levelsDue().length === 0);
 }

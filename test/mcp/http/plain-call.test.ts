@@ -123,7 +123,7 @@ describe('gets the same answer as from the SDK', () => {
   });
 
   test('only in a session, and only for the account that opened the session', async () => {
-    const { apiKey } = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' });
+    const { apiKey } = await service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' });
     const codeOf = async (headers: Record<string, string | null>) => {
       const response = await post(CALL, headers);
       return [response.status, ((await response.json()) as { code: string }).code];

@@ -179,7 +179,7 @@ describe('the wire protocol', () => {
         headers: { 'X-API-Key': key },
         body: JSON.stringify(initialize('2025-11-25')),
       });
-    const { apiKey } = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' });
+    const { apiKey } = await service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' });
     expect((await ask('/messages?sessionId=AAAAAAAAAAAAAAAAAAAAAA', service.key)).status).toBe(404);
     expect((await ask('/messages', service.key)).status).toBe(400);
     const foreign = await ask(stream.endpoint, apiKey);

@@ -22,7 +22,7 @@ const { server, service } = servedForTests();
 beforeAll(async () => {
   // The market was loaded after the app was made. That load is not a change.
   service.app.mcp.wake();
-  stranger = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' }).apiKey;
+  stranger = (await service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' })).apiKey;
 });
 
 describe('with sessions, up to 2025-11-25', () => {
@@ -213,7 +213,7 @@ describe('without sessions, from 2026-07-28', () => {
 
   test('a stream reports changes that it listens for, until its key is revoked', async () => {
     const uuid = '77777777-7777-4777-8777-777777777777';
-    const { apiKey } = service.app.access.addMember({ uuid });
+    const { apiKey } = await service.app.access.addMember({ uuid });
     const notifications = { resourceSubscriptions: ['zomma://gex/SPY'] };
     const response = await post(modern(5, 'subscriptions/listen', { notifications }), {
       ...headersOf('subscriptions/listen'),
@@ -230,7 +230,7 @@ describe('without sessions, from 2026-07-28', () => {
       method: 'notifications/resources/updated',
       params: { uri: 'zomma://gex/SPY' },
     });
-    service.app.access.revoke(uuid);
+    await service.app.access.revoke(uuid);
     expect(await stream.next()).toBeUndefined();
   });
 

@@ -3,14 +3,15 @@ import type { Observation } from '../../../src/core/events.ts';
 import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
-import type { MarketStore } from '../../../src/market/store.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { createLevelRecorder } from '../../../src/operations/history/level-recorder.ts';
 import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answer.ts';
+import type { Store } from '../../../src/store/sqlite.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { simulated as simulatedTicker } from '../../analytics/simulated.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
 import { recordOf, withStoreFile } from '../../store/samples.ts';
+import { overriding } from '../../support/overriding.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { callExtended, smallMarket } from '../small-market.ts';
@@ -28,7 +29,7 @@ const chainAt = (days: number, overrides: Partial<Chain> = {}): Chain => ({
   ...overrides,
 });
 
-function recorderOf(store: MarketStore, recorded?: () => void) {
+function recorderOf(store: Store, recorded?: () => void) {
   const failures: Extract<Observation, { kind: 'levels_failed' }>[] = [];
   const recorder = createLevelRecorder({
     store,
@@ -41,10 +42,10 @@ function recorderOf(store: MarketStore, recorded?: () => void) {
   return { ...recorder, failures };
 }
 
-const savingBy = (store: MarketStore, saveLevels: MarketStore['saveLevels']): MarketStore => ({ ...store, saveLevels });
+const savingBy = (store: Store, saveLevels: Store['saveLevels']): Store => overriding(store, { saveLevels });
 
 /** Wakes a recorder and waits long enough for everything that these tests store. */
-async function recordAll(store: MarketStore) {
+async function recordAll(store: Store) {
   const recorder = recorderOf(store);
   recorder.wake();
   await recorder.idle();
@@ -56,11 +57,11 @@ async function turns() {
   for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
 }
 
-function kept(store: MarketStore, underlying = 'ACME', simulated = false): LevelRecord[] {
+function kept(store: Store, underlying = 'ACME', simulated = false): LevelRecord[] {
   const times = store.levelTimes(underlying, 0, Number.MAX_SAFE_INTEGER, 'snapshot', simulated);
   return store.levels(underlying, times, simulated);
 }
-const days = (store: MarketStore) => kept(store).map(({ asOf }) => (asOf - AS_OF) / DAY_MS);
+const days = (store: Store) => kept(store).map(({ asOf }) => (asOf - AS_OF) / DAY_MS);
 
 test('records missing levels once, for recorded and simulated data', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(0, { simulated: true })] });
@@ -191,13 +192,14 @@ test('a snapshot without a live contract gets no levels and is not due again', a
 describe('snapshots that wait together', () => {
   const chains = [0, 1, 2, 3, 4].map((day) => chainAt(day));
   /** Records the snapshots while the clock stands still. Returns the number of transactions and the ids whose recording failed. */
-  async function recordTogether(store: MarketStore, saveLevels = store.saveLevels) {
+  async function recordTogether(store: Store, saveLevels = store.saveLevels) {
     let transactions = 0;
-    const transaction: MarketStore['transaction'] = (work) => {
+    const saving = savingBy(store, saveLevels);
+    const write: Store['write'] = (work) => {
       transactions++;
-      return store.transaction(work);
+      return saving.write(work);
     };
-    const recorder = recorderOf({ ...store, transaction, saveLevels });
+    const recorder = recorderOf({ ...saving, write });
     recorder.wake();
     await recorder.idle();
     const clock = spyOn(performance, 'now').mockReturnValue(0);
@@ -233,7 +235,7 @@ describe('chains in hand', () => {
   async function recordGiven(chains: readonly Chain[], isGiven: boolean) {
     const { store } = smallMarket();
     let reads = 0;
-    const chain: MarketStore['chain'] = (id) => {
+    const chain: Store['chain'] = (id) => {
       reads++;
       return store.chain(id);
     };
@@ -425,15 +427,16 @@ test('levels of earlier versions get those of shorter horizons last, and a snaps
   for (const id of ids) store.saveLevels(id, recordOf({ underlying: 'ACME', asOf: store.chain(id)!.asOf }));
   const filled: [number, boolean][] = [];
   let pending = [...ids];
-  const recorder = recorderOf({
-    ...store,
-    chain: (id) => (id === ids[1] ? undefined : store.chain(id)),
-    horizonsDue: () => pending,
-    fillHorizons: (id, record) => {
-      pending = pending.filter((each) => each !== id);
-      filled.push([id, record!.byHorizon['35d'] !== null && store.levelsDue().length === 0]);
-    },
-  });
+  const recorder = recorderOf(
+    overriding(store, {
+      chain: (id) => (id === ids[1] ? undefined : store.chain(id)),
+      horizonsDue: () => pending,
+      fillHorizons: (id, record) => {
+        pending = pending.filter((each) => each !== id);
+        filled.push([id, record!.byHorizon['35d'] !== null && store.levelsDue().length === 0]);
+      },
+    }),
+  );
   recorder.wake();
   await recorder.idle();
   await recorder.stop();

@@ -26,8 +26,8 @@ beforeAll(() => fill(poor));
 
 /** Each test has an account of its own, whose bucket is full. */
 let key: string;
-beforeEach(() => {
-  key = service.app.access.addMember({ uuid: crypto.randomUUID() }).apiKey;
+beforeEach(async () => {
+  key = (await service.app.access.addMember({ uuid: crypto.randomUUID() })).apiKey;
 });
 
 const request = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -73,7 +73,7 @@ describe('the price of a history', () => {
     ['an account with a full bucket pays at most the limit', 0, 200, 3 * STORED],
     ['an account that cannot pay gets no further moments', 2, 429, 3 * 20_000],
   ])('%s', async (_, spent, status, moments) => {
-    const { apiKey } = poor.app.access.addMember({ uuid: crypto.randomUUID() });
+    const { apiKey } = await poor.app.access.addMember({ uuid: crypto.randomUUID() });
     const ask = (path: string) => poor.request('GET', path, { headers: { 'X-API-Key': apiKey } });
     for (let i = 0; i < spent; i++) await ask('/api/v1/universe');
     const times = spyOn(poor.app.store, 'levelTimes');

@@ -1,0 +1,91 @@
+import { OperatorError } from '../core/errors.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
+import type { Transaction } from './postgres-session.ts';
+import { clusterTables } from './row-statements.ts';
+
+/** The row that says what the database of a cluster is. */
+export interface ClusterHead {
+  /** The identity of the log: of this cluster, on this system of Postgres. A mirror of another one is of no use. */
+  readonly id: string;
+  readonly schema: number;
+  /** The oldest schema whose programs may use the database. */
+  readonly leastReader: number;
+}
+
+/** The lock that orders the writes, and the creation and upgrade of the tables. */
+export const APPEND_LOCK = "select pg_advisory_xact_lock(hashtext('zomma'), 1)";
+
+/** A step that upgrades the tables of a cluster from the schema before `to`. A step adds; it does not take away while `leastReader` is lower. */
+export interface ClusterStep {
+  readonly to: number;
+  readonly leastReader: number;
+  readonly sql: readonly string[];
+}
+
+/** The steps since the first schema that a cluster could have. */
+export const CLUSTER_STEPS: readonly ClusterStep[] = [];
+
+const OWN_TABLES = [
+  `create table zomma.cluster (one int primary key check (one = 1), id uuid not null, schema int not null, least_reader int not null,
+    kept_from bigint not null default 0, created_at timestamptz not null default clock_timestamp())`,
+  // The digests of the secrets that a server may have, each until a moment. `until` is null for the present secret.
+  'create table zomma.secrets (digest text primary key, until timestamptz)',
+  'create table zomma.leases (name text primary key, holder text not null, epoch bigint not null, until timestamptz not null)',
+  `create table zomma.replicas (name text primary key, holder text not null, version text not null, schema int not null,
+    place bigint not null, ready boolean not null, seen timestamptz not null)`,
+  `create table zomma.appends (place bigint primary key, at timestamptz not null default clock_timestamp(), replica text not null,
+    batch uuid not null unique, tables text[] not null, written text not null, bytes bigint not null)`,
+  'create table zomma.removals (place bigint not null, tbl text not null, key text not null)',
+  'create index on zomma.removals (place)',
+  'create table zomma.sequences (name text primary key, last bigint not null, place bigint not null)',
+  'create sequence zomma.places',
+];
+
+/**
+ * Creates the tables in an empty database, or upgrades them. Returns what the database is. Throws `OperatorError` if the database is of a newer
+ * program that excludes this one.
+ */
+export async function openCluster(
+  sql: Transaction,
+  steps: readonly ClusterStep[] = CLUSTER_STEPS,
+): Promise<ClusterHead> {
+  await sql.unsafe(APPEND_LOCK);
+  const [{ is_there }] = await sql`select to_regclass('zomma.cluster') is not null as is_there`;
+  if (!is_there) await create(sql);
+  let head = await readHead(sql);
+  requireKnown(head);
+  for (const { to, leastReader, sql: statements } of steps.filter((step) => step.to > head.schema)) {
+    for (const statement of statements) await sql.unsafe(statement);
+    await sql`update zomma.cluster set schema = ${to}, least_reader = ${leastReader}`;
+    head = { ...head, schema: to, leastReader };
+  }
+  return head;
+}
+
+/** Reads what the database is. Throws `OperatorError` if it is not the database of a cluster. */
+export async function readHead(sql: Transaction): Promise<ClusterHead> {
+  const [{ is_there }] = await sql`select to_regclass('zomma.cluster') is not null as is_there`;
+  if (!is_there)
+    throw new OperatorError(
+      'the database has no data of Zomma',
+      'Name the right database with --store. A server creates the tables when it starts: `zomma serve --store ...`.',
+    );
+  const [row] = await sql`
+    select id::text || '/' || (select system_identifier from pg_control_system())::text as id, schema, least_reader from zomma.cluster`;
+  return { id: row.id, schema: row.schema, leastReader: row.least_reader };
+}
+
+function requireKnown({ schema, leastReader }: ClusterHead): void {
+  if (leastReader <= SCHEMA) return;
+  throw new OperatorError(
+    `the database has schema ${schema}, which programs with a schema from ${leastReader} on can use, and this program has schema ${SCHEMA}`,
+    'Run the newer version of the program.',
+  );
+}
+
+async function create(sql: Transaction): Promise<void> {
+  await sql.unsafe('create schema if not exists zomma');
+  for (const statement of [...OWN_TABLES, ...clusterTables().flatMap(({ createSql }) => createSql)])
+    await sql.unsafe(statement);
+  await sql`insert into zomma.cluster (one, id, schema, least_reader) values (1, ${crypto.randomUUID()}, ${SCHEMA}, ${SCHEMA})`;
+}

@@ -1,0 +1,58 @@
+import { EngineAway, EngineRefused } from './engine-errors.ts';
+import { PostgresSession, type SessionOptions } from './postgres-session.ts';
+import type { StoreUrl } from './store-url.ts';
+
+/** How long the other hosts may take after the first primary has answered, ms. */
+const OTHERS_MS = 500;
+
+/**
+ * Asks all hosts at once, and returns a session at the primary. If several hosts claim to be one, it takes the newest timeline: an old primary
+ * that somebody has started again after a promotion has an older one. Rejects with `EngineAway` or `EngineRefused`.
+ */
+export async function findPrimary(url: StoreUrl, options: SessionOptions): Promise<PostgresSession> {
+  const found: (PostgresSession | Error | undefined)[] = url.hosts.map(() => undefined);
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  let isDecided = false;
+  let timer: NodeJS.Timeout | undefined;
+  const attempts = url.hosts.map(async (host, i) => {
+    const result = await PostgresSession.open(url, host, options).catch((error: Error) => error);
+    if (isDecided && result instanceof PostgresSession) result.close();
+    found[i] = result;
+    if (isPrimary(result)) timer ??= setTimeout(resolve, OTHERS_MS);
+  });
+  await Promise.race([Promise.all(attempts), enough]);
+  clearTimeout(timer);
+  isDecided = true;
+  const primary = found.filter(isPrimary).toSorted((a, b) => timelineOf(b) - timelineOf(a))[0];
+  for (const each of found) if (each instanceof PostgresSession && each !== primary) each.close();
+  if (primary === undefined) throw absenceOf(url, found);
+  return primary;
+}
+
+export function timelineOf({ role }: PostgresSession): number {
+  return role.timeline ?? 0;
+}
+
+export function isPrimary(result: PostgresSession | Error | undefined): result is PostgresSession {
+  return result instanceof PostgresSession && result.role.kind === 'primary';
+}
+
+/** Returns the error for hosts without a primary. What somebody has to correct is more important than what can pass by itself. */
+function absenceOf({ hosts }: StoreUrl, found: readonly (PostgresSession | Error | undefined)[]): Error {
+  const errors = found.filter((each) => each instanceof Error);
+  const refusal = errors.find((each) => each instanceof EngineRefused);
+  if (refusal !== undefined) return refusal;
+  const unknown = errors.find((each) => !(each instanceof EngineAway));
+  if (unknown !== undefined) return unknown;
+  const standbys = found.filter((each) => each instanceof PostgresSession);
+  if (standbys.length === 0 && errors.length === 1) return errors[0]!;
+  const states = found.map((each, i) =>
+    each instanceof PostgresSession
+      ? `${hosts[i]!.text} is ${each.role.kind === 'standby' ? 'a standby' : 'read-only'}`
+      : each!.message,
+  );
+  const message = `no primary among the hosts of --store: ${states.join(', ')}`;
+  if (standbys.length === 0)
+    return new EngineAway('unreachable', message, 'Start Postgres, or correct --store.', { cause: errors[0] });
+  return new EngineAway('no-primary', message, 'Promote a standby, or name the primary in --store, too.');
+}

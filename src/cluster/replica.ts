@@ -1,0 +1,299 @@
+import type { AppliedRow, ChangeSet, Mirror, MirrorPlace } from '../store/mirror.ts';
+import { rowKeyOf, type StoredCell, type TableChanges } from '../store/mirrored-tables.ts';
+import type { SharedStore, Store } from '../store/sqlite.ts';
+import { appendChanges, type LogStep, placeOf, readLog, TIMELINE_PLACES } from './change-log.ts';
+import { APPEND_LOCK, openCluster } from './cluster-schema.ts';
+import { EngineAway } from './engine-errors.ts';
+import { type HeldLease, requireLease } from './lease.ts';
+import type { Engine } from './postgres-engine.ts';
+import type { Transaction } from './postgres-session.ts';
+import { clusterTables, lastKeyOf } from './row-statements.ts';
+
+export interface ReplicaDeps {
+  readonly engine: Engine;
+  readonly mirror: Mirror;
+  /** The name of this server. */
+  readonly name: string;
+  /** Called after the mirror has taken changes of the log. */
+  readonly onApplied: () => void;
+  /** Called when the mirror is filled anew, with the reason. */
+  readonly onRefill: (reason: string) => void;
+  /** Called when a step of the follower fails, and with undefined when one succeeds again. */
+  readonly onProblem: (error: Error | undefined) => void;
+}
+
+/** Interval at which the log is read if no bell rings, ms. */
+const LOOK_MS = 1_000;
+/** The deadline of a transaction that reads or writes the log, ms. */
+const DEADLINE_MS = 10_000;
+/** Time for which the mirror remembers which rows it has changed, ms. A fail-over loses at most some seconds. */
+const APPLIED_KEPT_MS = 900_000;
+
+/** A server that follows the log into its mirror. */
+export type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+/** Opens a replica: creates or checks the tables of the cluster, and makes an unfit mirror new. Call `start` to follow the log. */
+export async function openReplica({ engine, mirror, name, onApplied, onRefill, onProblem }: ReplicaDeps) {
+  const head = await engine.transaction((sql) => openCluster(sql));
+  const { cluster } = mirror.place() ?? {};
+  if (cluster !== undefined && cluster !== head.id) {
+    onRefill('the mirror is of another cluster');
+    mirror.clear();
+  }
+  const abort = new AbortController();
+  let last: Promise<unknown> = Promise.resolve();
+  /** Steps and writes run one after another, because each begins where the last one ended. */
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+  let followedAt: number | undefined;
+  let isComplete = false;
+
+  /** Reads the next part of the log into the mirror. Returns whether the mirror may have more to read. */
+  const step = async (): Promise<boolean> => {
+    const place = mirror.place();
+    if (place === undefined || place.copied) return copyPage(place);
+    const read = await engine.transaction((sql) => readAfter(sql, place.place), {
+      ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+    });
+    if (read.kind === 'gone') {
+      onRefill('the log no longer has the changes since the mirror was last filled');
+      mirror.clear();
+      isComplete = false;
+      return true;
+    }
+    if (read.kind === 'lost') {
+      await repair(place);
+      return true;
+    }
+    followedAt = performance.now();
+    if (!read.step) return false;
+    mirror.apply(read.step.changes, { ...place, place: read.step.place });
+    return read.step.hasMore;
+  };
+
+  /** Copies the next page of all rows. Changes made since the first page are read from the log afterwards. */
+  const copyPage = async (place: MirrorPlace | undefined): Promise<boolean> => {
+    const all = clusterTables();
+    const present = place?.copied;
+    const { changes, next } = await engine.transaction(
+      async (sql) => {
+        const base = place?.place ?? (await headPlace(sql));
+        const from = present ? all.findIndex(({ table }) => table.name === present.table) : 0;
+        const rowsOf = all[from]!;
+        const rows = await rowsOf.page(sql, present?.key ?? undefined);
+        const following = rows.length > 0 ? rowsOf : all[from + 1];
+        const key = rows.length > 0 ? lastKeyOf(rowsOf, rows) : null;
+        const copied = following ? { table: following.table.name, key } : null;
+        const sequences = copied ? [] : await sequencesIn(sql);
+        const tables = [{ table: rowsOf.table, rows, removed: [] }];
+        return {
+          changes: { tables, sequences, written: EVERYTHING },
+          next: { cluster: head.id, place: base, copied },
+        };
+      },
+      { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+    );
+    mirror.apply(changes, next);
+    return true;
+  };
+
+  /** Reads the rows again that were changed at places that a fail-over has lost. */
+  const repair = async (place: MirrorPlace): Promise<void> => {
+    const { lastCommon, changes } = await engine.transaction(
+      async (sql) => {
+        const common = await lastKnownPlace(sql, mirror.appliedPlaces());
+        return {
+          lastCommon: common,
+          changes: common === undefined ? undefined : await rowsAgain(sql, mirror.appliedAfter(common)),
+        };
+      },
+      { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+    );
+    if (lastCommon === undefined || changes === undefined) {
+      onRefill('a fail-over has lost more than the mirror remembers');
+      mirror.clear();
+      isComplete = false;
+      return;
+    }
+    mirror.apply(changes, { ...place, place: lastCommon });
+  };
+
+  /** Reads the log to its end. */
+  const catchUp = async (): Promise<void> => {
+    const before = mirror.place()?.place;
+    while (await step()) if (abort.signal.aborted) return;
+    const { place } = mirror.place()!;
+    isComplete = true;
+    forgetOld(place);
+    if (place !== before) onApplied();
+  };
+
+  /** Places at some moments, the oldest first. */
+  const passed: { readonly atMs: number; readonly place: number }[] = [];
+  const forgetOld = (place: number): void => {
+    const nowMs = performance.now();
+    if (nowMs - (passed.at(-1)?.atMs ?? 0) > APPLIED_KEPT_MS / 10) passed.push({ atMs: nowMs, place });
+    while (passed.length > 0 && nowMs - passed[0]!.atMs > APPLIED_KEPT_MS) mirror.forgetApplied(passed.shift()!.place);
+  };
+
+  const write = <Result>(work: (tx: Store) => Result, lease: HeldLease | undefined): Promise<Result> =>
+    inTurn(async () => {
+      // The lock is held only for what others have written since.
+      await catchUp();
+      const batch = crypto.randomUUID();
+      let rehearsed: { readonly result: Result; readonly changes: ChangeSet } | undefined;
+      const append = async (sql: Transaction): Promise<number | undefined> => {
+        await sql.unsafe(APPEND_LOCK);
+        if (lease) await requireLease(sql, lease);
+        for (;;) {
+          const present = mirror.place()!;
+          const read = await readAfter(sql, present.place);
+          if (read.kind !== 'read') throw new EngineAway('no-primary', 'the primary has changed', 'Write again.');
+          if (!read.step) break;
+          mirror.apply(read.step.changes, { ...present, place: read.step.place });
+        }
+        const timeline = engine.state.timeline ?? 0;
+        rehearsed = mirror.rehearse(work, timeline * TIMELINE_PLACES);
+        if (rehearsed.changes.tables.length === 0) return undefined;
+        return await appendChanges(sql, rehearsed.changes, { timeline, replica: name, batch });
+      };
+      try {
+        const place = await engine.transaction(append, { deadlineMs: DEADLINE_MS });
+        if (place !== undefined) {
+          mirror.apply(rehearsed!.changes, { ...mirror.place()!, place });
+          followedAt = performance.now();
+          onApplied();
+        }
+      } catch (error) {
+        // What the rehearsal holds in memory is of rows that are not stored.
+        if (rehearsed) mirror.reset();
+        if (!(error instanceof EngineAway && error.outcomeUnknown && (await isCommitted(batch)))) throw error;
+        await catchUp();
+      }
+      return rehearsed!.result;
+    });
+
+  /** Finds out whether a write was committed whose connection broke meanwhile. Rejects if the engine stays away. */
+  const isCommitted = async (batch: string): Promise<boolean> => {
+    for (const untilMs = performance.now() + OUTCOME_MS; ; ) {
+      try {
+        return await engine.transaction(async (sql) => {
+          // The lock is free only when the other transaction has ended.
+          await sql.unsafe(APPEND_LOCK);
+          return (await placeOf(sql, batch)) !== undefined;
+        });
+      } catch (error) {
+        if (!(error instanceof EngineAway) || performance.now() > untilMs || abort.signal.aborted) throw error;
+        await Bun.sleep(OUTCOME_PAUSE_MS);
+      }
+    }
+  };
+
+  let ring = () => {};
+  const follow = async (): Promise<void> => {
+    while (!abort.signal.aborted) {
+      const rung = Promise.withResolvers<void>();
+      ring = rung.resolve;
+      try {
+        await inTurn(catchUp);
+        onProblem(undefined);
+      } catch (error) {
+        if (!abort.signal.aborted) onProblem(error as Error);
+      }
+      const timer = setTimeout(ring, LOOK_MS);
+      await rung.promise;
+      clearTimeout(timer);
+    }
+  };
+  let following: Promise<void> | undefined;
+  let bell: Disposable | undefined;
+  const ledger = (lease?: HeldLease): SharedStore => ({ ...mirror.store, write: (work) => write(work, lease) });
+
+  return {
+    /** The mirror, and the ledger for writes that any server may decide. */
+    store: ledger(),
+    /** Returns the mirror with the ledger for writes that only the holder of a lease may decide. */
+    under: (lease: HeldLease): SharedStore => ledger(lease),
+    /** Returns whether the mirror has all rows. */
+    isComplete: () => isComplete,
+    /** Returns the time since the log was last read to its end, ms. Undefined if it never was. */
+    sinceFollowedMs: () => (followedAt === undefined ? undefined : performance.now() - followedAt),
+    place: () => mirror.place()?.place ?? 0,
+    /** Begins to follow the log. */
+    start() {
+      bell = engine.onBell('zomma', () => ring());
+      following = follow();
+    },
+    /** Reads rows again that the mirror has damaged. */
+    readAgain: (table: string, key: readonly StoredCell[]) =>
+      inTurn(async () => {
+        const row = { table: clusterTables().find((each) => each.table.name === table)!.table, key };
+        mirror.apply(await engine.transaction((sql) => rowsAgain(sql, [row])), mirror.place()!);
+      }),
+    async close() {
+      abort.abort();
+      ring();
+      bell?.[Symbol.dispose]();
+      await following;
+      await last;
+      mirror.close();
+    },
+  };
+}
+
+/** The counts of every answer change. */
+const EVERYTHING: ChangeSet['written'] = { keys: [], group: 'others' };
+/** Time for which the outcome of a write is asked for, and the pause between two questions, ms. */
+const OUTCOME_MS = 30_000;
+const OUTCOME_PAUSE_MS = 250;
+
+type ReadAfter =
+  | { readonly kind: 'read'; readonly step: LogStep | undefined }
+  /** The log no longer has all changes since the place. */
+  | { readonly kind: 'gone' }
+  /** The log never had the place: a fail-over has lost it. */
+  | { readonly kind: 'lost' };
+
+async function readAfter(sql: Transaction, place: number): Promise<ReadAfter> {
+  const [{ is_there, kept_from }] = await sql`
+    select exists (select 1 from zomma.appends where place = ${place}) as is_there, kept_from::float8 as kept_from from zomma.cluster`;
+  if (place < kept_from) return { kind: 'gone' };
+  if (place > 0 && !is_there) return { kind: 'lost' };
+  return { kind: 'read', step: await readLog(sql, place) };
+}
+
+async function headPlace(sql: Transaction): Promise<number> {
+  const [{ place }] = await sql`select coalesce(max(place), 0)::float8 as place from zomma.appends`;
+  return place;
+}
+
+async function sequencesIn(sql: Transaction): Promise<ChangeSet['sequences']> {
+  const rows: { name: string; last: number }[] = await sql`select name, last::float8 as last from zomma.sequences`;
+  return rows.map(({ name, last }) => [name, last] as const);
+}
+
+/** Returns the newest of some places, the newest first, that the log has. */
+async function lastKnownPlace(sql: Transaction, places: readonly number[]): Promise<number | undefined> {
+  for (const place of places) {
+    const [row] = await sql`select 1 as one from zomma.appends where place = ${place}`;
+    if (row) return place;
+  }
+  return undefined;
+}
+
+/** Reads rows by their keys, with the keys that no longer have a row. */
+async function rowsAgain(sql: Transaction, wanted: readonly AppliedRow[]): Promise<ChangeSet> {
+  const tables: TableChanges[] = [];
+  for (const rowsOf of clusterTables()) {
+    const { table } = rowsOf;
+    const keys = wanted.filter((each) => each.table.name === table.name).map(({ key }) => key);
+    if (keys.length === 0) continue;
+    const rows = await rowsOf.at(sql, keys);
+    const found = new Set(rows.map((row) => JSON.stringify(rowKeyOf(table, row))));
+    tables.push({ table, rows, removed: keys.filter((key) => !found.has(JSON.stringify(key))) });
+  }
+  return { tables, sequences: await sequencesIn(sql), written: EVERYTHING };
+}

@@ -1,0 +1,212 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
+import { join } from 'node:path';
+import type { EngineAway } from '../../src/cluster/engine-errors.ts';
+import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
+import type { Transaction } from '../../src/cluster/postgres-session.ts';
+import { parseStoreUrl } from '../../src/cluster/store-url.ts';
+import { PASSWORD, PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+
+let engine: Engine | undefined;
+afterEach(() => engine?.close());
+
+const LOGIN = `${USER}:${encodeURIComponent(PASSWORD)}`;
+const urlOf = (...servers: PostgresServer[]) =>
+  `postgres://${LOGIN}@${servers.map(({ address }) => address).join(',')}/${USER}`;
+
+function open(servers: PostgresServer[], options: Partial<EngineOptions> = {}): Engine {
+  engine = openEngine(parseStoreUrl(urlOf(...servers), { env: {} }), {
+    replica: 'r1',
+    connectMs: 500,
+    deadlineMs: 1_000,
+    ...options,
+  });
+  return engine;
+}
+
+async function prepare(server: PostgresServer): Promise<void> {
+  await server.query('create table rows (n int primary key, note text)', USER);
+  await server.query(`grant all on rows to ${USER}`, USER);
+}
+
+async function startPair(synchronous = false): Promise<[primary: PostgresServer, standby: PostgresServer]> {
+  const primary = await PostgresServer.start();
+  await prepare(primary);
+  return [primary, await primary.standby({ synchronous })];
+}
+
+const insert = (n: number) => (sql: Transaction) => sql`insert into rows values (${n})`;
+const numbers = async (server: PostgresServer) =>
+  (await server.query('select n from rows order by n', USER)).map(({ n }) => n);
+
+/** Runs the work again and again until it succeeds, as a follower does. Returns the errors until then. */
+async function untilDone(work: () => Promise<unknown>): Promise<EngineAway[]> {
+  const errors: EngineAway[] = [];
+  for (;;) {
+    try {
+      await work();
+      return errors;
+    } catch (error) {
+      errors.push(error as EngineAway);
+      expect(error).toMatchObject({ name: 'EngineAway' });
+    }
+  }
+}
+
+describe('with a standby', () => {
+  testWithPostgres(
+    'the primary is found in any order, and again after it is lost',
+    async () => {
+      const [primary, standby] = await startPair();
+      await using _a = primary;
+      await using _b = standby;
+      open([standby, primary]);
+      const transaction = <T>(work: (sql: Transaction) => Promise<T>) => engine!.transaction(work);
+      await transaction(insert(1));
+      expect(engine!.state).toMatchObject({ host: primary.address, timeline: 1, problem: null });
+      await standby.until('select count(*) = 1 as holds from rows', USER);
+
+      await primary.kill();
+      while (engine!.state.host !== null) await Bun.sleep(5);
+      const away = await transaction(insert(2)).catch((error: EngineAway) => error);
+      expect(away).toMatchObject({ name: 'EngineAway', reason: 'no-primary', outcomeUnknown: false });
+      expect((away as EngineAway).message).toBe(
+        `no primary among the hosts of --store: ${standby.address} is a standby, ${primary.address} cannot be reached`,
+      );
+      expect(engine!.state).toMatchObject({ host: null, timeline: null, problem: (away as EngineAway).message });
+
+      await standby.promote();
+      const startedAt = performance.now();
+      await untilDone(() => transaction(insert(2)));
+      expect(performance.now() - startedAt).toBeLessThan(3_000);
+      expect(engine!.state).toMatchObject({ host: standby.address, timeline: 2, problem: null });
+      expect(await numbers(standby)).toEqual([1, 2]);
+
+      // Somebody starts the old primary again, as a primary: the newest timeline counts.
+      await primary.resume();
+      await engine!.close();
+      await open([primary, standby]).transaction(insert(3));
+      expect(engine!.state).toMatchObject({ host: standby.address, timeline: 2 });
+      expect(await numbers(primary)).toEqual([1]);
+    },
+    60_000,
+  );
+
+  testWithPostgres(
+    'a promotion beside a primary that still runs is noticed',
+    async () => {
+      const [primary, standby] = await startPair();
+      await using _a = primary;
+      await using _b = standby;
+      await open([primary, standby], { lookMs: 100 }).transaction(insert(1));
+      await standby.until('select count(*) = 1 as holds from rows', USER);
+      await standby.promote();
+      while (engine!.state.host !== null) await Bun.sleep(10);
+      expect(engine!.state.problem).toBe(`${standby.address} was promoted while ${primary.address} still runs`);
+      await engine!.transaction(insert(2));
+      expect(await numbers(standby)).toEqual([1, 2]);
+      expect(await numbers(primary)).toEqual([1]);
+    },
+    60_000,
+  );
+
+  testWithPostgres(
+    'COMMIT is not reported as done while the synchronous standby is silent',
+    async () => {
+      const [primary, standby] = await startPair(true);
+      await using _a = primary;
+      await using _b = standby;
+      await open([primary, standby]).transaction(insert(1));
+      // COMMIT waits until the standby has the transaction on disk, not until it can be read there.
+      await standby.until('select count(*) = 1 as holds from rows', USER);
+      standby.freeze();
+      const error = await engine!.transaction(insert(2)).catch((error: EngineAway) => error);
+      expect(error).toMatchObject({ name: 'EngineAway', reason: 'deadline', outcomeUnknown: true });
+      standby.thaw();
+      await standby.until('select count(*) = 2 as holds from rows', USER);
+      await untilDone(() => engine!.transaction(insert(3)));
+      expect(await numbers(standby)).toEqual([1, 2, 3]);
+    },
+    60_000,
+  );
+});
+
+describe('one server', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = (await startIfInstalled())!;
+    if (server !== undefined) await prepare(server);
+  }, 60_000);
+  beforeEach(async () => {
+    await server?.query('truncate rows', USER);
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  testWithPostgres(
+    'that restarts is found again',
+    async () => {
+      const states: (string | null)[] = [];
+      open([server], { onState: ({ host }) => states.push(host) });
+      await engine!.transaction(insert(1));
+      for (const end of ['kill', 'stop'] as const) {
+        await server[end]();
+        while (engine!.state.host !== null) await Bun.sleep(5);
+        const error = await engine!.transaction(insert(2)).catch((error: EngineAway) => error);
+        expect(error).toMatchObject({ name: 'EngineAway', reason: 'unreachable', outcomeUnknown: false });
+        await server.resume();
+        await untilDone(() => engine!.transaction(insert(end === 'kill' ? 2 : 3)));
+      }
+      expect(await numbers(server)).toEqual([1, 2, 3]);
+      expect(states.filter((host, i) => host !== states[i - 1])).toEqual([
+        ...[server.address, null, server.address, null, server.address],
+      ]);
+    },
+    60_000,
+  );
+
+  testWithPostgres(
+    'that freezes costs each transaction its deadline at most, and goes on when it thaws',
+    async () => {
+      await open([server]).transaction(insert(1));
+      server.freeze();
+      for (let i = 0; i < 3; i++) {
+        const startedAt = performance.now();
+        const error = await engine!.transaction(insert(9)).catch((error: EngineAway) => error);
+        expect(error).toMatchObject({ name: 'EngineAway', outcomeUnknown: false });
+        expect(performance.now() - startedAt).toBeLessThan(1_400);
+      }
+      server.thaw();
+      await untilDone(() => engine!.transaction(insert(2)));
+      expect(await numbers(server)).toEqual([1, 2]);
+      expect(engine!.state).toMatchObject({ host: server.address, problem: null });
+    },
+    60_000,
+  );
+
+  testWithPostgres(
+    'frees the locks of a client that freezes, and the client knows that its transaction is lost',
+    async () => {
+      await server.query('insert into rows values (1)', USER);
+      const deadlineMs = 1_000;
+      const script = join(import.meta.dir, 'frozen-client.ts');
+      const child = Bun.spawn([process.execPath, script, urlOf(server), String(deadlineMs)], {
+        stdin: 'pipe',
+        stdout: 'pipe',
+      });
+      const output = child.stdout
+        .pipeThrough(new TextDecoderStream() as never)
+        .getReader() as ReadableStreamDefaultReader<string>;
+      expect((await output.read()).value).toBe('locked\n');
+      child.kill('SIGSTOP');
+      const startedAt = performance.now();
+      await open([server], { deadlineMs: 5_000 }).transaction((sql) => sql`update rows set note = 'taken' where n = 1`);
+      expect(performance.now() - startedAt).toBeLessThan(deadlineMs + 1_000);
+      child.stdin.write('go on\n');
+      child.stdin.flush();
+      child.kill('SIGCONT');
+      expect((await output.read()).value).toMatch(/^EngineAway (?:lost|deadline) false\n$/);
+      expect(await child.exited).toBe(0);
+      expect(await server.query('select * from rows', USER)).toEqual([{ n: 1, note: 'taken' }]);
+    },
+    60_000,
+  );
+});
