@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { COPIER_COMMAND } from '../../src/settings/config.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { PROGRAM, run } from '../support/process.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -16,17 +17,18 @@ const copiers = () =>
   readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${at('series')}/`);
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return command.includes(COPIER_COMMAND) && command.some((each) => each.startsWith(`${at('series')}/`));
     } catch {
       return false;
     }
   });
 
-/** Starts a backup, and resolves when its draft is there. */
+/** Starts a backup, and resolves when its copy begins. */
 async function startBackup(...args: string[]) {
   const command = ['backup', ...args, '--data-dir', makeDataFolder(at('data'))];
   const child = Bun.spawn([...PROGRAM, ...command], { stdout: 'pipe', stderr: 'pipe' });
-  await until(() => draftsIn(at('series')).length > 0);
+  await until(() => copiers().length > 0);
   return child;
 }
 
@@ -39,6 +41,8 @@ test.each([
   async (_, signal, flags, code) => {
     mkdirSync(at('series'));
     const child = await startBackup(flags.length > 0 ? at('series') : at('series', 'monday'), ...flags);
+    // However long the copy takes.
+    for (const pid of copiers()) process.kill(Number(pid), 'SIGSTOP');
     child.kill(signal);
     expect(await child.exited).toBe(code);
     expect(readdirSync(at('series')).filter((name) => name !== 'lock')).toEqual([]);

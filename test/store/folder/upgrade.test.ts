@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { saveAuditIn } from '../../../src/store/audit-table.ts';
 import { copyChecked, makeBackup } from '../../../src/store/folder/backup.ts';
-import { copyBeforeUpgrade, SCHEMA, undoUpgrade, upgrade } from '../../../src/store/folder/upgrade.ts';
+import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade, upgrade } from '../../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA, MIGRATIONS, migrate, schemaOf } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { INVENTED_MIGRATION } from '../../support/invented-migration.ts';
@@ -106,3 +106,17 @@ test.each(Array.from({ length: FIRST_SCHEMA - 1 }, (_, i) => i + 1))(
       expect([readFileSync(path).equals(before), readdirSync(folder)]).toEqual([true, ['z.sqlite']]);
     }),
 );
+
+test('a database that another process has open, such as Litestream, is not replaced, and no copy of it remains', () =>
+  withCreated((path) => {
+    const closes = (db: Database) => db.query('SELECT close FROM closes').all();
+    withDatabase(path, (other) => {
+      expect(closes(other)).toEqual([{ close: 500 }]);
+      const { ino } = statSync(path);
+      expect(() => compactDatabase(path)).toThrow('database is locked');
+      expect([statSync(path).ino, existsSync(`${path}.compact`)]).toEqual([ino, false]);
+      other.run("UPDATE closes SET close = 501 WHERE ticker = 'SPY'");
+    });
+    compactDatabase(path);
+    expect(withDatabase(path, closes)).toEqual([{ close: 501 }]);
+  }));
