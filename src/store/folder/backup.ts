@@ -1,13 +1,5 @@
 import { Database } from 'bun:sqlite';
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  scryptSync,
-} from 'node:crypto';
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -25,6 +17,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { cleanLine } from '../../core/clean-text.ts';
 import { diskProblem, OperatorError } from '../../core/errors.ts';
 import { FIRST_SCHEMA, MIGRATIONS, migrate, openAnySchema, requireKnown, schemaOf } from '../migrations.ts';
+import { sealSecret, unsealSecret } from './sealed-secret.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 
 /** The name of the database file in a data folder and in a backup. */
@@ -274,55 +267,8 @@ async function digestOf(path: string, signal?: AbortSignal): Promise<{ bytes: nu
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
 }
 
-/** The secret of a data folder, together with the passphrase that encrypts the secret. */
-type SealedSecret = Readonly<{ secret: Uint8Array; passphrase: string }>;
-
 /** Returns the HMAC-SHA256 of a manifest in hex, under a key derived from the secret. It covers the digests of all files. */
 function signatureOf(manifest: object, secret: Uint8Array): string {
   const key = hkdfSync('sha256', secret, '', 'zomma backup manifest', 32);
   return createHmac('sha256', new Uint8Array(key)).update(JSON.stringify(manifest)).digest('hex');
-}
-
-const CIPHER = 'aes-256-gcm';
-/** The exponent of the cost of a new key. Deriving a key from a passphrase takes about 0.4 s and 128 MiB of memory. */
-const COST_LOG2 = 17;
-
-function keyOf(passphrase: string, salt: Uint8Array, cost: number): Buffer {
-  return scryptSync(passphrase, salt, 32, { N: cost, r: 8, p: 1, maxmem: 2 * 128 * cost * 8 });
-}
-
-/** Encrypts a secret under its passphrase. Returns JSON with all that decrypts it but the passphrase. */
-function sealSecret({ secret, passphrase }: SealedSecret): string {
-  const [salt, iv] = [randomBytes(16), randomBytes(12)];
-  const cost = 2 ** COST_LOG2;
-  const cipher = createCipheriv(CIPHER, keyOf(passphrase, salt, cost), iv);
-  const data = Buffer.concat([cipher.update(secret), cipher.final()]);
-  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-  return JSON.stringify({
-    ...{ kdf: `scrypt N=${cost} r=8 p=1`, cipher: CIPHER },
-    ...{ salt: hex(salt), iv: hex(iv), tag: hex(cipher.getAuthTag()), data: hex(data) },
-  });
-}
-
-/** Decrypts a secret. `path` is its file. Throws `OperatorError` if the passphrase is missing or wrong, or if the file is damaged. */
-function unsealSecret(text: string, path: string, passphrase: string | undefined): Uint8Array {
-  if (passphrase === undefined) {
-    throw new OperatorError(
-      `${path} is encrypted`,
-      'Give the passphrase with --passphrase-file, or remove the file to restore without the secret.',
-    );
-  }
-  try {
-    const sealed = JSON.parse(text) as Record<string, string>;
-    const part = (name: string) => Buffer.from(sealed[name] ?? '', 'hex');
-    // Earlier versions used a lower cost. The bound keeps a foreign file from taking all memory.
-    const cost = Number(/^scrypt N=(\d{1,7}) r=8 p=1$/.exec(sealed.kdf ?? '')?.[1]);
-    const decipher = createDecipheriv(CIPHER, keyOf(passphrase, part('salt'), Math.min(cost, 2 ** 20)), part('iv'));
-    decipher.setAuthTag(part('tag'));
-    return Buffer.concat([decipher.update(part('data')), decipher.final()]);
-  } catch (error) {
-    throw new OperatorError(`the passphrase does not open ${path}`, 'Give the passphrase of this backup.', {
-      cause: error,
-    });
-  }
 }
