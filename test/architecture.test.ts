@@ -13,7 +13,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['core'],
   ['settings', 'math', 'picture'],
   ['market', 'access', 'bench'],
-  ['analytics', 'cluster', 'feeds', 'store', 'sse'],
+  ['analytics', 'feeds', 'store', 'sse'],
+  ['cluster'],
   ['operations'],
   ['http', 'mcp', 'client', 'ops'],
   ['server'],
@@ -39,9 +40,9 @@ const WEB_LAYERS: readonly (readonly string[])[] = [
   ['main.tsx'],
 ];
 
-/** Only the composition of the server and `main.ts` import the concrete feeds and the concrete store. */
+/** Only the composition of the server, `main.ts`, and the store of several servers import the concrete feeds and the concrete store. */
 const CONCRETE = ['feeds', 'store'];
-const MAY_IMPORT_CONCRETE = new Set(['server', 'main.ts']);
+const MAY_IMPORT_CONCRETE = new Set(['server', 'cluster', 'main.ts']);
 
 describe.each([
   ['src', SRC, LAYERS],
@@ -125,14 +126,24 @@ test.each([
   expect(packagesLoadedBy(file)).toEqual(packages);
 });
 
+test('a server alone loads no code of a cluster', () => {
+  expect([...filesLoadedBy('server/serve.ts')].filter((file) => file.startsWith('cluster/'))).toEqual([]);
+});
+
 /** Returns the packages that a file loads at startup through its imports. Type imports and dynamic imports do not count. */
 function packagesLoadedBy(start: string): string[] {
+  const packages = new Set<string>();
+  filesLoadedBy(start, packages);
+  return [...packages].sort();
+}
+
+/** Returns the files of the project that a file loads at startup. Adds the packages to `packages`. */
+function filesLoadedBy(start: string, packages = new Set<string>()): Set<string> {
   const transpiler = new Bun.Transpiler({ loader: 'ts', trimUnusedImports: true });
   const seen = new Set<string>();
-  const packages = new Set<string>();
   const visit = (file: string): void => {
-    if (seen.has(file)) return;
-    seen.add(file);
+    if (seen.has(relative(SRC, file))) return;
+    seen.add(relative(SRC, file));
     for (const { kind, path } of transpiler.scanImports(readFileSync(file))) {
       if (kind !== 'import-statement' || /^(?:node|bun):/.test(path)) continue;
       if (!path.startsWith('.')) packages.add(path.split('/', path.startsWith('@') ? 2 : 1).join('/'));
@@ -140,7 +151,7 @@ function packagesLoadedBy(start: string): string[] {
     }
   };
   visit(join(SRC, start));
-  return [...packages].sort();
+  return seen;
 }
 
 interface Import {

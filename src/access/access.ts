@@ -36,15 +36,24 @@ export interface AccessDeps {
   readonly secret: SecretFile;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
+  /** Returns false if revocations might have been missed for too long. Without this function, the members are always current. */
+  readonly areMembersCurrent?: (() => boolean) | undefined;
 }
 
 /** Creates the functions that decide who has access. The server has no other access check. */
-export function createAccess({ members, secret, nowMs }: AccessDeps) {
+export function createAccess({ members, secret, nowMs, areMembersCurrent = () => true }: AccessDeps) {
   /** The accounts by key, because most requests repeat a key. They are valid for one version of the store, and each until `untilMs`. */
   const admitted = new Map<string, { readonly account: Account; readonly untilMs: number }>();
   let admittedVersion = '';
   const keyFits = (bytes: Uint8Array, { uuid, generation, keyDigest: digest }: Member): boolean =>
     keyDigest(deriveKey(bytes, uuid, generation)) === digest;
+  const requireCurrent = (): void => {
+    if (areMembersCurrent()) return;
+    throw new ClientError('unavailable', 'The server has not heard of the members for too long to admit anybody', {
+      hint: 'The database of the servers is away. Retry later.',
+      retryAfterS: 5,
+    });
+  };
   const audit = (tx: AuditStore, event: AuditEvent): void => tx.saveAudit(auditEntryOf(event, nowMs()));
   /** Completes an interrupted rotation, or drops it if no member has a new key. Within a transaction, nobody else rotates. */
   const settleRotation = (tx: MemberTransaction): void => {
@@ -185,6 +194,7 @@ export function createAccess({ members, secret, nowMs }: AccessDeps) {
      */
     async issueKey(text: string, client: string): Promise<string> {
       const uuid = canonicalUuid(text);
+      requireCurrent();
       // If another process rotates the secret between the two reads, neither key fits at the first attempt. All refused requests take two
       // attempts, and derive the same number of keys, so the response time does not reveal whether the member exists.
       for (let attempt = 1; attempt <= 2; attempt++) {
@@ -201,13 +211,17 @@ export function createAccess({ members, secret, nowMs }: AccessDeps) {
       });
     },
 
-    isMember: (uuid: string): boolean => isAuthorized(members.member(uuid), nowMs()),
+    isMember(uuid: string): boolean {
+      requireCurrent();
+      return isAuthorized(members.member(uuid), nowMs());
+    },
 
     /**
      * Returns the account of the key in an `X-API-Key` header. Changes take effect at once, and changes by other processes within 10 ms.
      * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid`, identical for every invalid key.
      */
     authenticate(header: string | null) {
+      requireCurrent();
       const version = members.version();
       if (version !== admittedVersion || admitted.size >= ADMITTED_MAX) {
         admitted.clear();

@@ -1,4 +1,4 @@
-import { errorCode } from '../core/errors.ts';
+import { errorCode, isAway } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { AuditEntry, AuditStore } from './audit.ts';
@@ -26,8 +26,8 @@ export async function startAuditLog(
       if (upTo > markedId) await store.write((tx) => tx.markAuditLogged(upTo));
       markedId = upTo;
     } catch (error) {
-      // The cause is a full disk, or another process that is writing. The next run of the timer tries again, and does not repeat an entry.
-      if (!errorCode(error)?.startsWith('SQLITE_')) throw error;
+      // The cause is a full disk, another process that is writing, or a database that is away. The next run of the timer tries again, and does not repeat an entry.
+      if (!errorCode(error)?.startsWith('SQLITE_') && !isAway(error)) throw error;
     }
   };
   const look = () => {

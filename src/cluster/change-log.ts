@@ -1,6 +1,7 @@
 import type { WrittenData } from '../store/data-versions.ts';
 import type { ChangeSet } from '../store/mirror.ts';
 import type { StoredCell, TableChanges } from '../store/mirrored-tables.ts';
+import { APPEND_LOCK } from './cluster-schema.ts';
 import type { Transaction } from './postgres-session.ts';
 import { clusterTables } from './row-statements.ts';
 
@@ -57,7 +58,10 @@ export async function readLog(sql: Transaction, after: number): Promise<LogStep 
     select place::float8 as place, tables, written, bytes::float8 as bytes from zomma.appends where place > ${after} order by place limit 1000`;
   if (appends.length === 0) return undefined;
   let bytes = 0;
-  const taken = appends.filter((each, i) => i === 0 || (bytes += each.bytes) <= STEP_BYTES);
+  const taken = appends.filter((each, i) => {
+    bytes += each.bytes;
+    return i === 0 || bytes <= STEP_BYTES;
+  });
   const upTo = taken.at(-1)!.place;
   const names = new Set(taken.flatMap(({ tables }) => tables));
   const removals: { tbl: string; key: string }[] =
@@ -102,4 +106,16 @@ function bytesOf(tables: readonly TableChanges[]): number {
       for (const cell of row)
         bytes += cell instanceof Uint8Array ? cell.length : typeof cell === 'string' ? cell.length : 8;
   return bytes;
+}
+
+/**
+ * Removes what the log says about changes before a moment. The newest change always stays. A mirror that has not taken the removed ones is
+ * filled again.
+ */
+export async function pruneLog(sql: Transaction, olderThanMs: number): Promise<void> {
+  await sql.unsafe(APPEND_LOCK);
+  await sql`update zomma.cluster set kept_from = greatest(kept_from, (
+    select coalesce(max(place), 0) from zomma.appends where at < clock_timestamp() - ${olderThanMs}::float8 * interval '1 millisecond'))`;
+  await sql`delete from zomma.removals where place <= (select kept_from from zomma.cluster)`;
+  await sql`delete from zomma.appends where place < (select kept_from from zomma.cluster)`;
 }

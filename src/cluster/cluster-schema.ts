@@ -28,8 +28,8 @@ export const CLUSTER_STEPS: readonly ClusterStep[] = [];
 const OWN_TABLES = [
   `create table zomma.cluster (one int primary key check (one = 1), id uuid not null, schema int not null, least_reader int not null,
     kept_from bigint not null default 0, created_at timestamptz not null default clock_timestamp())`,
-  // The digests of the secrets that a server may have, each until a moment. `until` is null for the present secret.
-  'create table zomma.secrets (digest text primary key, until timestamptz)',
+  // The digests of the files that all servers must share. A replaced secret is accepted until a moment.
+  'create table zomma.shared_files (file text, digest text, until timestamptz, primary key (file, digest))',
   'create table zomma.leases (name text primary key, holder text not null, epoch bigint not null, until timestamptz not null)',
   `create table zomma.replicas (name text primary key, holder text not null, version text not null, schema int not null,
     place bigint not null, ready boolean not null, seen timestamptz not null)`,
@@ -53,7 +53,6 @@ export async function openCluster(
   const [{ is_there }] = await sql`select to_regclass('zomma.cluster') is not null as is_there`;
   if (!is_there) await create(sql);
   let head = await readHead(sql);
-  requireKnown(head);
   for (const { to, leastReader, sql: statements } of steps.filter((step) => step.to > head.schema)) {
     for (const statement of statements) await sql.unsafe(statement);
     await sql`update zomma.cluster set schema = ${to}, least_reader = ${leastReader}`;
@@ -62,7 +61,7 @@ export async function openCluster(
   return head;
 }
 
-/** Reads what the database is. Throws `OperatorError` if it is not the database of a cluster. */
+/** Reads what the database is. Throws `OperatorError` if it is not the database of a cluster, or needs a newer program. */
 export async function readHead(sql: Transaction): Promise<ClusterHead> {
   const [{ is_there }] = await sql`select to_regclass('zomma.cluster') is not null as is_there`;
   if (!is_there)
@@ -72,7 +71,9 @@ export async function readHead(sql: Transaction): Promise<ClusterHead> {
     );
   const [row] = await sql`
     select id::text || '/' || (select system_identifier from pg_control_system())::text as id, schema, least_reader from zomma.cluster`;
-  return { id: row.id, schema: row.schema, leastReader: row.least_reader };
+  const head = { id: row.id, schema: row.schema, leastReader: row.least_reader };
+  requireKnown(head);
+  return head;
 }
 
 function requireKnown({ schema, leastReader }: ClusterHead): void {

@@ -1,6 +1,6 @@
 import { SQL } from 'bun';
 import { cleanLine } from '../core/clean-text.ts';
-import { OperatorError } from '../core/errors.ts';
+import { ENGINE_AWAY, OperatorError } from '../core/errors.ts';
 
 /** Why no primary does the work: each cause can end without a change of the settings. */
 export type AwayReason = 'unreachable' | 'no-primary' | 'lost' | 'deadline' | 'full' | 'closed';
@@ -8,6 +8,7 @@ export type AwayReason = 'unreachable' | 'no-primary' | 'lost' | 'deadline' | 'f
 /** No primary can be reached, the connection was lost, or the deadline has passed. The same call can succeed later. */
 export class EngineAway extends OperatorError {
   override readonly name = 'EngineAway';
+  readonly code = ENGINE_AWAY;
   /** True if the connection was lost while COMMIT was in progress, so that the transaction may be committed. */
   readonly outcomeUnknown: boolean;
 

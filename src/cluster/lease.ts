@@ -1,4 +1,4 @@
-import { OperatorError } from '../core/errors.ts';
+import { ENGINE_AWAY, OperatorError } from '../core/errors.ts';
 import type { Transaction } from './postgres-session.ts';
 
 /** A lease that this process holds: the right to run the feeds, by the clock of the database. `epoch` rises with each holder. */
@@ -11,6 +11,8 @@ export interface HeldLease {
 /** A write under a lease that this process no longer holds. Nothing of it is stored. */
 export class Fenced extends OperatorError {
   override readonly name = 'Fenced';
+  // Whoever writes tries again, until the work of the leader is ended.
+  readonly code = ENGINE_AWAY;
 
   constructor() {
     super('another server leads now', 'The feeds go on there.');

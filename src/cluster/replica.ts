@@ -2,7 +2,7 @@ import type { AppliedRow, ChangeSet, Mirror, MirrorPlace } from '../store/mirror
 import { rowKeyOf, type StoredCell, type TableChanges } from '../store/mirrored-tables.ts';
 import type { SharedStore, Store } from '../store/sqlite.ts';
 import { appendChanges, type LogStep, placeOf, readLog, TIMELINE_PLACES } from './change-log.ts';
-import { APPEND_LOCK, openCluster } from './cluster-schema.ts';
+import { APPEND_LOCK, openCluster, readHead } from './cluster-schema.ts';
 import { EngineAway } from './engine-errors.ts';
 import { type HeldLease, requireLease } from './lease.ts';
 import type { Engine } from './postgres-engine.ts';
@@ -14,6 +14,10 @@ export interface ReplicaDeps {
   readonly mirror: Mirror;
   /** The name of this server. */
   readonly name: string;
+  /** Whether a write waits for a synchronous standby, if there is one. */
+  readonly isSynchronous?: boolean;
+  /** Whether missing tables are created, and those of an earlier version upgraded. */
+  readonly mayCreate?: boolean;
   /** Called after the mirror has taken changes of the log. */
   readonly onApplied: () => void;
   /** Called when the mirror is filled anew, with the reason. */
@@ -32,9 +36,18 @@ const APPLIED_KEPT_MS = 900_000;
 /** A server that follows the log into its mirror. */
 export type Replica = Awaited<ReturnType<typeof openReplica>>;
 
-/** Opens a replica: creates or checks the tables of the cluster, and makes an unfit mirror new. Call `start` to follow the log. */
-export async function openReplica({ engine, mirror, name, onApplied, onRefill, onProblem }: ReplicaDeps) {
-  const head = await engine.transaction((sql) => openCluster(sql));
+/** Opens a replica: checks the tables of the cluster, and makes an unfit mirror new. Call `start` to follow the log. */
+export async function openReplica({
+  engine,
+  mirror,
+  name,
+  isSynchronous = true,
+  mayCreate = false,
+  onApplied,
+  onRefill,
+  onProblem,
+}: ReplicaDeps) {
+  const head = await engine.transaction((sql) => (mayCreate ? openCluster(sql) : readHead(sql)));
   const { cluster } = mirror.place() ?? {};
   if (cluster !== undefined && cluster !== head.id) {
     onRefill('the mirror is of another cluster');
@@ -70,7 +83,7 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
     }
     followedAt = performance.now();
     if (!read.step) return false;
-    mirror.apply(read.step.changes, { ...place, place: read.step.place });
+    mirror.apply(read.step.changes, { ...place, place: read.step.place }, place);
     return read.step.hasMore;
   };
 
@@ -96,7 +109,7 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
       },
       { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
     );
-    mirror.apply(changes, next);
+    mirror.apply(changes, next, place);
     return true;
   };
 
@@ -118,7 +131,7 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
       isComplete = false;
       return;
     }
-    mirror.apply(changes, { ...place, place: lastCommon });
+    mirror.apply(changes, { ...place, place: lastCommon }, place);
   };
 
   /** Reads the log to its end. */
@@ -145,16 +158,19 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
       await catchUp();
       const batch = crypto.randomUUID();
       let rehearsed: { readonly result: Result; readonly changes: ChangeSet } | undefined;
+      let base: MirrorPlace | undefined;
       const append = async (sql: Transaction): Promise<number | undefined> => {
         await sql.unsafe(APPEND_LOCK);
+        if (!isSynchronous) await sql.unsafe('set local synchronous_commit = local');
         if (lease) await requireLease(sql, lease);
         for (;;) {
           const present = mirror.place()!;
           const read = await readAfter(sql, present.place);
           if (read.kind !== 'read') throw new EngineAway('no-primary', 'the primary has changed', 'Write again.');
           if (!read.step) break;
-          mirror.apply(read.step.changes, { ...present, place: read.step.place });
+          mirror.apply(read.step.changes, { ...present, place: read.step.place }, present);
         }
+        base = mirror.place();
         const timeline = engine.state.timeline ?? 0;
         rehearsed = mirror.rehearse(work, timeline * TIMELINE_PLACES);
         if (rehearsed.changes.tables.length === 0) return undefined;
@@ -163,7 +179,7 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
       try {
         const place = await engine.transaction(append, { deadlineMs: DEADLINE_MS });
         if (place !== undefined) {
-          mirror.apply(rehearsed!.changes, { ...mirror.place()!, place });
+          mirror.apply(rehearsed!.changes, { ...base!, place }, base);
           followedAt = performance.now();
           onApplied();
         }
@@ -222,6 +238,8 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
     /** Returns the time since the log was last read to its end, ms. Undefined if it never was. */
     sinceFollowedMs: () => (followedAt === undefined ? undefined : performance.now() - followedAt),
     place: () => mirror.place()?.place ?? 0,
+    /** Reads the log to its end, once. */
+    catchUp: (): Promise<void> => inTurn(catchUp),
     /** Begins to follow the log. */
     start() {
       bell = engine.onBell('zomma', () => ring());
@@ -231,7 +249,8 @@ export async function openReplica({ engine, mirror, name, onApplied, onRefill, o
     readAgain: (table: string, key: readonly StoredCell[]) =>
       inTurn(async () => {
         const row = { table: clusterTables().find((each) => each.table.name === table)!.table, key };
-        mirror.apply(await engine.transaction((sql) => rowsAgain(sql, [row])), mirror.place()!);
+        const present = mirror.place()!;
+        mirror.apply(await engine.transaction((sql) => rowsAgain(sql, [row])), present, present);
       }),
     async close() {
       abort.abort();
@@ -275,11 +294,16 @@ async function sequencesIn(sql: Transaction): Promise<ChangeSet['sequences']> {
   return rows.map(({ name, last }) => [name, last] as const);
 }
 
+const PLACES_AT_ONCE = 1_024;
+
 /** Returns the newest of some places, the newest first, that the log has. */
 async function lastKnownPlace(sql: Transaction, places: readonly number[]): Promise<number | undefined> {
-  for (const place of places) {
-    const [row] = await sql`select 1 as one from zomma.appends where place = ${place}`;
-    if (row) return place;
+  for (let i = 0; i < places.length; i += PLACES_AT_ONCE) {
+    const part = places.slice(i, i + PLACES_AT_ONCE);
+    const list = part.map((_, n) => `$${n + 1}`).join(', ');
+    const text = `select max(place)::float8 as place from zomma.appends where place in (${list})`;
+    const [{ place }] = await sql.unsafe(text, part);
+    if (place !== null) return place;
   }
   return undefined;
 }

@@ -105,8 +105,16 @@ export function diskProblem(error: unknown): { readonly reason: string; readonly
 
 /** Returns whether a write failed because another process held the lock. Another attempt to write can succeed later. */
 export function isBusy(error: unknown): boolean {
-  return errorCode(error)?.startsWith('SQLITE_BUSY') ?? false;
+  return (errorCode(error)?.startsWith('SQLITE_BUSY') ?? false) || isAway(error);
 }
+
+/** Returns whether a write failed because the database of several servers is away. Another attempt succeeds when it is back. */
+export function isAway(error: unknown): boolean {
+  return errorCode(error) === ENGINE_AWAY;
+}
+
+/** The code of the errors for which `isAway` returns true. */
+export const ENGINE_AWAY = 'ENGINE_AWAY';
 
 export interface FieldError {
   /** JSON Pointer into the input, e.g. `/spot`. */

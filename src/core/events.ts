@@ -76,6 +76,19 @@ interface ObservationFields {
   snapshot_damaged: { underlying: string; as_of: string; source: string };
   /** The database had the schema `from` and was upgraded to the schema `to`. The old database was copied first. */
   data_upgraded: { from: number; to: number };
+  /** The database of several servers is away, for this reason. The server answers from its copy. */
+  engine_away: { reason: string };
+  engine_back: { host: string };
+  /** The copy of the data is filled again from the database of several servers. */
+  mirror_refilled: { reason: string };
+  /** The copy of the data cannot take changes, so its data gets older. */
+  mirror_failed: { error: unknown };
+  /** This server runs the feeds from now on. `epoch` rises with each server that does. */
+  lead_began: { epoch: number };
+  lead_ended: { epoch: number; reason: string };
+  /** This server cannot run the feeds, for this reason, and leaves them to others. */
+  lead_obstructed: { reason: string };
+  lead_failed: { error: unknown };
   /** The database was removed or replaced while the server was running. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
   /** The computations before the first request failed, so the first requests take longer. */

@@ -1,4 +1,4 @@
-import { isBusy } from '../core/errors.ts';
+import { isAway, isBusy } from '../core/errors.ts';
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
 import { withinMs } from '../core/within-ms.ts';
@@ -163,7 +163,10 @@ const BUSY_TRIES = 12;
 /** Pause between two tries. */
 const BUSY_PAUSE_MS = 250;
 
-/** Returns the result of a write, which is repeated while another process holds the lock, up to BUSY_TRIES times or until `signal`. */
+/**
+ * Returns the result of a write, which is repeated until `signal`: up to BUSY_TRIES times while another process holds the lock, and as long as
+ * the database of several servers is away.
+ */
 async function writeRetrying<T>(
   store: IngestLedger,
   work: (tx: IngestStore) => T,
@@ -173,7 +176,8 @@ async function writeRetrying<T>(
     try {
       return await store.write(work);
     } catch (error) {
-      if (!isBusy(error) || tries === BUSY_TRIES || signal?.aborted) throw error;
+      const isLast = tries >= BUSY_TRIES && !(signal && isAway(error));
+      if (!isBusy(error) || isLast || signal?.aborted) throw error;
       await SYSTEM_CLOCK.pause(BUSY_PAUSE_MS, signal);
     }
   }

@@ -1,5 +1,5 @@
 import { cleaned } from '../core/clean-text.ts';
-import { ClientError, type ClientErrorCode, diskProblem } from '../core/errors.ts';
+import { ClientError, type ClientErrorCode, diskProblem, isAway } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
@@ -60,6 +60,12 @@ function clientErrorOf(error: unknown, request: Request): ClientError {
   if (error instanceof ClientError) return error;
   // No client gets this answer, because the client closed the connection while it sent the request.
   if (request.signal.aborted) return new ClientError('invalid_body', 'The client closed the connection');
+  if (isAway(error)) {
+    return new ClientError('unavailable', 'The database of the servers is away, so nothing can be changed now', {
+      hint: 'Retry shortly.',
+      retryAfterS: 5,
+    });
+  }
   const problem = diskProblem(error);
   if (problem) {
     return new ClientError('unavailable', `The server cannot use its data: ${problem.reason}`, {

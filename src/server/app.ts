@@ -14,6 +14,7 @@ import { createMyKeyPolicy } from '../http/my-key-policy.ts';
 import { openapiDocument } from '../http/openapi.ts';
 import { originPolicy } from '../http/origins.ts';
 import { createRefusals } from '../http/refusals.ts';
+import type { SnapshotListing } from '../market/store.ts';
 import { createMcpOnDemand } from '../mcp/http/on-demand.ts';
 import type { Catalog } from '../mcp/mcp-deps.ts';
 import { createAnswerCache } from '../operations/engine/answer-cache.ts';
@@ -21,10 +22,10 @@ import { createLoading, marketWhileLoading } from '../operations/engine/loading.
 import { createScheduler } from '../operations/engine/scheduler.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
-import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
-import { createContext, FOREIGN_SECRET_HINT, openAccess, openData, readUniverse } from './stored-data.ts';
+import { openHome } from './open-home.ts';
+import { createContext, FOREIGN_SECRET_HINT, openAccess, presentSecret, readUniverse } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
@@ -44,27 +45,28 @@ export async function buildApp(
 ) {
   const { basePath } = settings;
   const universe = readUniverse(settings.universe);
-  const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
+  const newFeeds = () => createFeeds(settings, universe, () => store.checkpoints('files'));
+  const feeds = newFeeds();
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
-  const store: SharedStore = openData(settings.dataDir, 'own', {
-    warn: () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }),
-    onUpgrade: (from) => observe({ kind: 'data_upgraded', from, to: SCHEMA }),
-    onDamaged({ underlying, asOf, source }) {
-      const as_of = new Date(asOf).toISOString();
-      observe({ kind: 'snapshot_damaged', underlying, as_of, source });
-      const reason = `the stored snapshot of ${as_of} is damaged and was set aside: check the disk, and ingest it again`;
-      const rejection = { feed: feeds[0]!.name, origin: source, reason, ticker: underlying, at: Date.now() };
-      void store.write((tx) => tx.rejected(rejection)).catch((error) => observe({ kind: 'ingest_failed', error }));
-    },
-  });
+  const onDamaged = ({ underlying, asOf, source }: SnapshotListing) => {
+    const as_of = new Date(asOf).toISOString();
+    observe({ kind: 'snapshot_damaged', underlying, as_of, source });
+    const reason = `the stored snapshot of ${as_of} is damaged and was set aside: check the disk, and ingest it again`;
+    const rejection = { feed: feeds[0]!.name, origin: source, reason, ticker: underlying, at: Date.now() };
+    void store.write((tx) => tx.rejected(rejection)).catch((error) => observe({ kind: 'ingest_failed', error }));
+  };
+  let onApplied = () => {};
+  const home = await openHome(settings, observe, { onDamaged, onApplied: () => onApplied() });
+  const { store, cluster } = home;
   const { simulated } = feeds[0]!;
-  const access = openAccess(store, settings.dataDir);
+  const access = openAccess(store, settings.dataDir, home.areMembersCurrent);
   try {
     admit(store, simulated);
     await access.openSecret();
+    await cluster?.accept('secret', presentSecret(settings.dataDir));
     if (!access.isSecretOfMembers()) observe({ kind: 'secret_foreign', hint: FOREIGN_SECRET_HINT });
   } catch (error) {
-    store.close();
+    await home.close();
     throw error;
   }
   const loading = createLoading();
@@ -78,10 +80,13 @@ export async function buildApp(
       tickerInView = ticker;
     },
   };
-  await store.write((tx) => {
-    tx.openFeeds(feeds);
-    tx.sumPrintsFrom(context.largePrintMinUsd);
-  });
+  /** Prepares the store for the feeds of this server. In a cluster, the server that leads calls this function. */
+  const openFeeds = (ledger: SharedStore) =>
+    ledger.write((tx) => {
+      tx.openFeeds(feeds);
+      tx.sumPrintsFrom(context.largePrintMinUsd);
+    });
+  if (!cluster) await openFeeds(store);
   const { market } = context;
   const answers = createAnswerCache(context, store);
   // A clock that is set back would otherwise refill no bucket until the old time is reached again.
@@ -128,6 +133,10 @@ export async function buildApp(
   });
   const events = createGexEvents(store, simulated, { nowMs: context.nowMs });
   const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
+  onApplied = () => {
+    gexStreams.wake();
+    mcp.wake();
+  };
   // A server with stored data answers requests at once. A server with an empty store lets requests wait for the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
@@ -135,6 +144,7 @@ export async function buildApp(
   const readiness: (() => string | undefined)[] = [
     () => (loading.isComplete ? undefined : 'The market data is being loaded.'),
     () => (drain.isDraining ? 'The server is stopping.' : undefined),
+    () => cluster?.problem(),
   ];
   const notReady = () => readiness.flatMap((reason) => reason() ?? []);
   const addresses = createClientAddresses({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
@@ -168,7 +178,11 @@ export async function buildApp(
     handle: handlerOf(http, { tracing, basePath }),
     routes: http.routes,
     ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, refusals, signInCodes },
-    ...{ drain, readiness, notReady },
+    ...{ drain, readiness, notReady, openFeeds },
+    /** The other servers that share the database of this one. Undefined if this server is alone. */
+    cluster,
+    createFeeds: newFeeds,
+    closeStore: home.close,
     /** The initial load of the drop folder or the simulated market. The caller must start the feeds and call `loading.begin`. */
     loading,
     /** Returns the ticker of the last request, or the first ticker of the universe before any request. */

@@ -42,6 +42,12 @@ export function createFeeds(settings: FeedSettings, universe: Universe, checkpoi
   return feeds;
 }
 
+/** Returns the drop folder that `--feed` names, or undefined. */
+export function dropFolderOf(feed: string): string | undefined {
+  const files = feed.split(BETWEEN_FEEDS).find((each) => each.trim().startsWith('files:'));
+  return files?.trim().slice('files:'.length);
+}
+
 /** Applies `--feed-every` and `--feed-hours` to a feed over a network. Returns any other feed unchanged. */
 function withPace(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
   if (isLocal(feed)) return feed;

@@ -1,9 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { errorCode } from '../core/errors.ts';
 import type { Observation, Observe } from '../core/events.ts';
-import { DATABASE } from '../store/folder/backup.ts';
 
 /** Interval between two checks of the database file, ms. */
 const LOOK_MS = 5_000;
@@ -14,11 +13,11 @@ const DAMAGED = 'The database is damaged. Restore a backup with `zomma restore`.
 export type DatabaseWatch = ReturnType<typeof watchDatabase>;
 
 /**
- * Starts to watch the database of a data folder, which the server has opened. Every five seconds, reads a row of each table over a new
+ * Starts to watch the database at `path`, which the server has opened. Every five seconds, reads a row of each table over a new
  * connection, because the server's own connection has pages in its cache. Reports a removed file and a damaged database once each.
  */
-export function watchDatabase(dataDir: string, observe: Observe) {
-  const path = join(dataDir, DATABASE);
+export function watchDatabase(path: string, observe: Observe) {
+  const dataDir = dirname(path);
   const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
   const opened = inode();
   const isPresent = () => inode() === opened;

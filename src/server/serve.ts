@@ -1,16 +1,12 @@
+import { join } from 'node:path';
 import { version } from '../../package.json';
-import { startAuditLog } from '../access/audit-log.ts';
 import { COMMIT } from '../core/commit.ts';
 import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
 import type { Observation, Observe } from '../core/events.ts';
 import { createLog } from '../core/log.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
-import { startClockWatch } from '../feeds/clock-watch.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
-import { type IngestDeps, startIngests } from '../feeds/ingest.ts';
-import { startPacking } from '../feeds/packing.ts';
-import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
 import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
@@ -18,19 +14,20 @@ import { listen, listenOptions } from '../http/listen.ts';
 import { readTls, type TlsFiles } from '../http/tls.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
 import { feedReport } from '../operations/feed-status.ts';
-import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
 import { warmUp } from '../operations/warm-up.ts';
 import type { Metrics } from '../ops/ops-metrics.ts';
 import type { ServiceManager } from '../ops/service-manager.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { unknownVariables } from '../settings/setting-sources.ts';
+import { DATABASE } from '../store/folder/backup.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
 import { lastBackupMs } from './backups.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
-import { startPastFill } from './fill-past.ts';
+import { type LeaderWork, startLeaderWork } from './leader-work.ts';
+import { firstData, startLeading } from './leading.ts';
 import { diskUse, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
@@ -132,10 +129,10 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
   const app = await buildApp(settings, observe, {}, demo?.admit, tracing);
-  const { feeds, store, loading } = app;
-  resources.defer(() => store.close());
+  const { store, loading, cluster } = app;
+  resources.defer(() => app.closeStore());
   resources.defer(() => app.refusals.stop());
-  database = watchDatabase(settings.dataDir, observe);
+  database = watchDatabase(join(settings.dataDir, cluster?.file ?? DATABASE), observe);
   app.readiness.unshift(database.problem);
   resources.adopt(database, (watch) => watch.stop());
   const stopped = Promise.withResolvers<NodeJS.Signals>();
@@ -154,7 +151,6 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.adopt(startWatchdog(observe, { slowStepMs: settings.slowStep, ...onTick }), (watchdog) => watchdog.stop());
   // The server watches the certificate file, so it loads a renewed certificate by itself.
   resources.adopt(setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref(), clearInterval);
-  resources.defer(await startAuditLog(store, observe));
 
   // The stack `serving` is closed before the stack `resources`, so that no request uses a closed resource.
   await using serving = new AsyncDisposableStack();
@@ -191,7 +187,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
       blocked: blockedSteps,
       levelsDue: () => store.levelsDue().length,
       damagedSnapshots: () => store.damagedSnapshots().length,
-      disk: () => diskUse(settings.dataDir),
+      disk: () => diskUse(settings.dataDir, cluster?.file),
       descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
       hasDatabase: () => database?.isPresent() ?? true,
       isFull: () => room.fullReason() !== undefined,
@@ -205,52 +201,42 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     observe({ kind: 'operations_served', address: ops.url });
     if (!isLoopback(at.host)) observe({ kind: 'operations_open', address: ops.url, hint: OPEN_OPS_HINT });
   }
-  resources.adopt(startClockWatch({ store, observe }), (watch) => watch.stop());
-  let recorder: LevelRecorder | undefined;
-  const onStored: IngestDeps['onStored'] = (chains) => recorder?.wake(chains);
-  const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, room, onStored });
-  resources.defer(async () => {
-    if (!(await ingests.stop())) hanging.add('feeds');
-  });
-  // The feeds stop while the server completes its requests.
-  serving.defer(() => void ingests.stop());
-  const { localLoaded } = ingests;
-  loading.begin(localLoaded);
+  const beginWork = (ledger: SharedStore): LeaderWork =>
+    startLeaderWork({ app, store: ledger, settings, room, observe });
+  const stopWork = async (work: LeaderWork): Promise<void> => {
+    if (!(await work.stop())) hanging.add('feeds');
+  };
+  let loaded: Promise<unknown>;
+  let recorded: Promise<unknown> | undefined;
+  let fillPast = () => {};
+  if (cluster) {
+    const leadership = startLeading(cluster, app, { feed: settings.feed, beginWork, stopWork });
+    resources.defer(() => leadership.stop());
+    loaded = firstData(app);
+  } else {
+    const work = beginWork(store);
+    resources.defer(() => stopWork(work));
+    // The feeds stop while the server completes its requests.
+    serving.defer(() => void work.stopFeeds());
+    ({ loaded, recorded, fillPast } = work);
+  }
+  loading.begin(loaded);
   manager?.starting('Loading market data', LOADING_MS_MAX);
   const stillLoading = setInterval(() => observe({ kind: 'loading', duration_ms: elapsedMs() }), LOADING_EVERY_MS);
-  const isLoaded = await Promise.race([localLoaded.then(() => true), stopped.promise.then(() => false)]);
+  const isLoaded = await Promise.race([loaded.then(() => true), stopped.promise.then(() => false)]);
   clearInterval(stillLoading);
 
   if (isLoaded) {
     observe({ kind: 'loaded', duration_ms: elapsedMs() });
     manager?.ready(`Serving ${address}`);
-    const { largePrintMinUsd, universe } = app.context;
-    const { tickerInView } = app;
-    const onRecorded = () => {
-      app.gexStreams.wake();
-      app.mcp.wake();
-    };
-    const firstId = () => store.latestChainId(tickerInView(), feeds[0]!.simulated);
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
-    resources.adopt(recorder, ({ stop }) => stop());
-    recorder.wake();
-    const background = { store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 };
-    const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
-    const retention = startRetention({ ...background, kept: { chains, intraday, prints, levels } });
-    resources.adopt(retention, ({ stop }) => stop());
-    resources.adopt(startPacking(background), ({ stop }) => stop());
-    await Promise.race([recorder.idle(), stopped.promise]);
+    await Promise.race([recorded, stopped.promise]);
     // `Bun.shrink` frees the memory that was needed only for the load: with the simulated market, a third of 115 MiB.
     Bun.shrink();
     // Without a warm-up, the first requests take longer. A database that is damaged by then ends no server.
     await warmUp(app.context, app.scheduler).catch((error: unknown) => observe({ kind: 'warm_up_failed', error }));
     const ns_per_option = Math.round(await kernelNsPerOption());
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
-    if (settings.past && feeds.some(({ simulated }) => simulated)) {
-      const { seed, simClock: clock } = settings;
-      const past = startPastFill({ ...background, seed, clock, universe, largePrintMinUsd, tickerInView, room });
-      resources.defer(() => past.stop());
-    }
+    fillPast();
   }
   observe({ kind: 'stopping', signal: await stopped.promise });
   manager?.stopping();

@@ -204,8 +204,8 @@ export function requireData(dataDir: string): void {
 }
 
 /** Returns the sizes of the database and of its write-ahead log, and the free space on their disk, bytes. */
-export function diskUse(dataDir: string): { database: number; wal: number; free: number } {
-  const path = join(dataDir, DATABASE);
+export function diskUse(dataDir: string, database = DATABASE): { database: number; wal: number; free: number } {
+  const path = join(dataDir, database);
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const { bavail, bsize } = statfsSync(dataDir);
   return { database: sizeOf(path), wal: sizeOf(`${path}-wal`), free: bavail * bsize };
@@ -223,7 +223,7 @@ export function openMemory(): Store & Disposable {
 }
 
 /** Creates the access check of a data folder. A derivation of a key reads the secret, or creates it if there is no member. */
-export function openAccess(store: SharedStore, dataDir: string): Access {
+export function openAccess(store: SharedStore, dataDir: string, areMembersCurrent?: () => boolean): Access {
   return createAccess({
     members: store,
     secret: createSecretFile(
@@ -232,6 +232,7 @@ export function openAccess(store: SharedStore, dataDir: string): Access {
       () => void store.write((tx) => saveAuditEvent(tx, { action: 'secret_created' })),
     ),
     nowMs: Date.now,
+    areMembersCurrent,
   });
 }
 

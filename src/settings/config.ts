@@ -42,6 +42,13 @@ export const SETTINGS = {
       help: 'folder of the database and the server secret. If the folder does not exist, serve, start, ingest and restore create it, and mcp creates it if --feed is given. Other commands never create it',
       default: 'zomma-data',
     },
+    store: {
+      flag: '--store <url>',
+      help: 'where the data is decided: "sqlite", a file in the data folder, or the URL of a Postgres database that several servers share, e.g. postgres://zomma@db1,db2/zomma. The data folder then has a copy',
+      default: 'sqlite',
+      parse: values.storeOf,
+    },
+    storePassword: { help: 'password of the user that --store names' },
     universe: {
       flag: '--universe <file>',
       help: 'JSON file of the tracked tickers by theme (default: a built-in universe of 59 tickers)',
@@ -72,6 +79,23 @@ export const SETTINGS = {
       help: 'port to listen on. With 0, the system chooses a free port',
       default: '8080',
       parse: values.portOf,
+    },
+    replica: {
+      flag: '--replica <name>',
+      help: 'name of this server among those that share the database of --store (default: the host name)',
+      parse: values.replicaOf,
+    },
+    trustMembers: {
+      flag: '--trust-members <time>',
+      help: 'with a Postgres database as --store: how long members are admitted while the database is away, e.g. 15m. Then new requests get 503, because a revocation might have been missed',
+      default: '15m',
+      parse: (text) => values.durationIn(text, '--trust-members'),
+    },
+    synchronous: {
+      flag: '--synchronous <state>',
+      help: 'with a Postgres database as --store: with "on", writes wait for its synchronous standby, if it has one. With "off", a fail-over may lose the last ones',
+      default: 'on',
+      parse: values.choiceOf('--synchronous', ['on', 'off'], 'Use --synchronous on or --synchronous off.'),
     },
     rateLimit: {
       flag: '--rate-limit <rate>',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { durationMs } from '../core/duration-text.ts';
 import { SettingError } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
 
@@ -198,4 +199,33 @@ export function logLevelOf(text: string): LogLevel {
   const level = LOG_LEVELS.find((each) => each === text);
   if (level) return level;
   throw new SettingError(`"${text}" is not a log level`, `Use one of: ${LOG_LEVELS.join(', ')}.`);
+}
+
+/** Parses the place of the data: "sqlite", or a URL of Postgres without a password, which every user of the machine could see. */
+export function storeOf(text: string): string {
+  if (text === 'sqlite') return text;
+  if (!/^postgres(?:ql)?:\/\//.test(text)) {
+    throw new SettingError(
+      '--store is neither "sqlite" nor a URL of Postgres',
+      'Use e.g. --store postgres://zomma@db1,db2/zomma.',
+    );
+  }
+  if (!/^postgres(?:ql)?:\/\/[^/?#@]*:[^/?#]*@/.test(text)) return text;
+  throw new SettingError(
+    '--store has a password, which every user of the machine could see',
+    'Write the password to a file that only this user may read, and name it in ZOMMA_STORE_PASSWORD_FILE.',
+  );
+}
+
+/** Parses the name of a replica, which appears in the database and in metrics. */
+export function replicaOf(text: string): string {
+  if (/^[\w.-]{1,50}$/.test(text)) return text;
+  throw new SettingError('--replica is not a name', 'Use up to 50 letters, digits, dots, dashes and underscores.');
+}
+
+/** Parses a time such as `15m`. Returns ms. */
+export function durationIn(text: string, flag: string): number {
+  const ms = durationMs(text);
+  if (ms !== undefined) return ms;
+  throw new SettingError(`${flag} "${text}" is not a time`, `Use e.g. ${flag} 15m or ${flag} 1h.`);
 }

@@ -1,7 +1,8 @@
 import { Database, type Statement } from 'bun:sqlite';
 import { captureChanges } from './capture.ts';
 import { dataVersions, type WrittenData } from './data-versions.ts';
-import { upgrade } from './folder/upgrade.ts';
+import { SCHEMA } from './folder/upgrade.ts';
+import { migrate, schemaOf } from './migrations.ts';
 import {
   type MirroredTable,
   mirroredSchema,
@@ -49,8 +50,11 @@ export interface Mirror {
     work: (tx: Store) => Result,
     idsAfter: number,
   ): { readonly result: Result; readonly changes: ChangeSet };
-  /** Takes changes of the log, and the place that the mirror then has, in one transaction. */
-  apply(changes: ChangeSet, place: MirrorPlace): void;
+  /**
+   * Takes changes of the log, and the place that the mirror then has, in one transaction. `from` is the place to which they belong. Does nothing if
+   * another process has meanwhile moved the mirror, which then has these changes.
+   */
+  apply(changes: ChangeSet, place: MirrorPlace, from: MirrorPlace | undefined): void;
   /** Returns the places at which the mirror has changed rows, the newest first. */
   appliedPlaces(): number[];
   /** Returns the rows that were changed after a place. */
@@ -64,7 +68,7 @@ export interface Mirror {
   close(): void;
 }
 
-/** Opens the mirror at `path`, or creates an empty one. A mirror of another schema is replaced by an empty one. */
+/** Opens the mirror at `path`, or creates an empty one. Throws an error with the code `MIRROR_SCHEMA` if it has another schema. */
 export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamaged): Mirror {
   const schema = mirroredSchema();
   makePrivate(path);
@@ -75,7 +79,13 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
   db.run('PRAGMA synchronous = NORMAL');
   // References hold where the changes were decided. Rows may arrive in another order.
   db.run('PRAGMA foreign_keys = OFF');
-  upgrade(db, path);
+  const present = schemaOf(db);
+  if (present !== 0 && present !== SCHEMA) {
+    db.close(true);
+    const message = `the mirror has schema ${present}, and this program needs schema ${SCHEMA}`;
+    throw Object.assign(new Error(message), { code: 'MIRROR_SCHEMA' });
+  }
+  migrate(db);
   for (const { name } of schema.triggers) db.run(`DROP TRIGGER IF EXISTS ${quoted(name)}`);
   db.run(
     `CREATE TABLE IF NOT EXISTS mirror_place
@@ -107,30 +117,35 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
     for (const name of emptied) db.run(`DELETE FROM ${quoted(name)}`);
   });
   const putSequence = sequenceWriter(db);
-  const applyAll = db.transaction(({ tables, sequences }: ChangeSet, { cluster, place, copied }: MirrorPlace) => {
-    for (const { table, rows, removed } of tables) {
-      const { put, remove } = writers.get(table.name)!;
-      for (const key of removed) remove.run(...(key as StoredCell[]));
-      for (const row of rows) put.run(...(row as StoredCell[]));
-      for (const key of [...removed, ...rows.map((row) => rowKeyOf(table, row))])
-        if (!copied) insertApplied.run(place, table.name, JSON.stringify(key));
-    }
-    for (const [table, last] of sequences) putSequence(table, last);
-    putPlace.run(cluster, place, copied && JSON.stringify(copied));
-  });
+  const presentPlace = (): MirrorPlace | undefined => {
+    const row = selectPlace.get();
+    return row ? { ...row, copied: row.copied === null ? null : JSON.parse(row.copied) } : undefined;
+  };
+  const applyAll = db.transaction(
+    ({ tables, sequences }: ChangeSet, next: MirrorPlace, from: MirrorPlace | undefined) => {
+      if (!Bun.deepEquals(presentPlace(), from)) return;
+      const { cluster, place, copied } = next;
+      for (const { table, rows, removed } of tables) {
+        const { put, remove } = writers.get(table.name)!;
+        for (const key of removed) remove.run(...(key as StoredCell[]));
+        for (const row of rows) put.run(...(row as StoredCell[]));
+        for (const key of [...removed, ...rows.map((row) => rowKeyOf(table, row))])
+          if (!copied) insertApplied.run(place, table.name, JSON.stringify(key));
+      }
+      for (const [table, last] of sequences) putSequence(table, last);
+      putPlace.run(cluster, place, copied && JSON.stringify(copied));
+    },
+  );
 
   let rehearsal: ReturnType<typeof openRehearsal> | undefined;
   return {
     store,
-    place() {
-      const row = selectPlace.get();
-      return row ? { ...row, copied: row.copied === null ? null : JSON.parse(row.copied) } : undefined;
-    },
+    place: presentPlace,
     rehearse(work, idsAfter) {
       rehearsal ??= openRehearsal(path, nowMs, onDamaged);
       return rehearsal.run(work, idsAfter);
     },
-    apply: (changes, place) => versions.repeated(changes.written, () => applyAll.immediate(changes, place)),
+    apply: (changes, place, from) => versions.repeated(changes.written, () => applyAll.immediate(changes, place, from)),
     appliedPlaces: () => selectPlaces.all().map(({ place }) => place),
     clear: () => clearAll.immediate(),
     appliedAfter: (place) =>

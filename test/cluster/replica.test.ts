@@ -38,7 +38,7 @@ async function open(database: string, path: string, name = 'r'): Promise<Opened>
     () => {},
   );
   const replica = await openReplica({
-    ...{ engine, mirror, name },
+    ...{ engine, mirror, name, mayCreate: true },
     onApplied: () => {},
     onRefill: (reason) => refills.push(reason),
     onProblem: (error) => problems.push(error),

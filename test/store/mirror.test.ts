@@ -59,7 +59,7 @@ test('mirrors have the rows, ids and errors that one database has after the same
             }
             expect(error).toBeUndefined();
             for (const mirror of mirrors)
-              mirror.apply(travelled(changes), { cluster: CLUSTER, place: place + 1, copied: null });
+              mirror.apply(travelled(changes), { cluster: CLUSTER, place: place + 1, copied: null }, mirror.place());
             keep(log, changes);
           }
           for (const mirror of mirrors) mirror.close();

@@ -1,0 +1,250 @@
+import { rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { version } from '../../package.json';
+import { errorCode, isAway } from '../core/errors.ts';
+import type { Observe } from '../core/events.ts';
+import { runEvery } from '../feeds/background.ts';
+import type { SnapshotListing } from '../market/store.ts';
+import type { ValuesIn } from '../settings/config.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
+import { type Mirror, openMirror } from '../store/mirror.ts';
+import type { SharedStore } from '../store/sqlite.ts';
+import { pruneLog } from './change-log.ts';
+import { acceptFile, hasAccepted, type SharedFile } from './cluster-secret.ts';
+import { type Leadership, startLeadership } from './leadership.ts';
+import { type Engine, openEngine } from './postgres-engine.ts';
+import { openReplica, type Replica } from './replica.ts';
+import { parseStoreUrl } from './store-url.ts';
+
+export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir' | 'store' | 'storePassword'> &
+  Pick<ValuesIn<'server'>, 'replica' | 'synchronous'>;
+
+export interface ClusterEvents {
+  readonly observe: Observe;
+  /** Called after the mirror has taken changes. */
+  readonly onApplied: () => void;
+  readonly onDamaged: (snapshot: SnapshotListing) => void;
+}
+
+/** The name of the mirror in the data folder. It can be removed while no server runs: the next one fills it again. */
+export const MIRROR = 'mirror.sqlite';
+/** Interval at which a replica says that it lives, ms. */
+const BEAT_MS = 2_000;
+/** Time for which the log has the changes of a mirror that is away, and interval at which older ones are removed, ms. */
+const LOG_KEPT_MS = 86_400_000;
+const PRUNE_EVERY_MS = 3_600_000;
+/** The difference of the clocks of this machine and of the database above which this server is not ready, ms. */
+const CLOCK_MS_MAX = 2_000;
+
+/** One of the servers that share a database. */
+export interface Cluster {
+  /** The name of the file in the data folder that has the copy of the data. */
+  readonly file: string;
+  readonly store: SharedStore;
+  /** Begins to follow the log. Resolves when the mirror is complete for the first time. */
+  start(): Promise<void>;
+  /** Leads whenever no other server does. `work` starts the work of the leader on a store, and returns the function that ends it. */
+  lead(work: (store: SharedStore) => () => Promise<void>, obstacle: () => string | undefined): Leadership;
+  /** Returns why this server should get no requests, one sentence, or undefined. */
+  problem(): string | undefined;
+  /** Returns the time since the last contact with the database, ms. */
+  sinceContactMs(): number;
+  readonly state: () => ClusterState;
+  /** Returns whether a server has registered a file that all servers share. */
+  hasAccepted(file: SharedFile): Promise<boolean>;
+  /** Registers a file of this server, or checks that it is that of the other servers. */
+  accept(file: SharedFile, content: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ClusterState {
+  readonly replica: string;
+  readonly isLeading: boolean;
+  readonly place: number;
+  readonly sinceContactMs: number;
+  readonly isComplete: boolean;
+  /** How far the clock of this machine is ahead of that of the database, ms. */
+  readonly clockMs: number;
+}
+
+/** Joins the cluster of a database. Throws `OperatorError` if the database cannot be used. */
+export async function joinCluster(settings: ClusterSettings, events: ClusterEvents): Promise<Cluster> {
+  const { observe, onApplied } = events;
+  const name = settings.replica ?? hostname().slice(0, 50);
+  const holder = `${name} ${crypto.randomUUID()}`;
+  const engine = openEngine(engineUrl(settings), {
+    replica: name,
+    onState: ({ host, problem }) => {
+      if (problem === shownProblem) return;
+      shownProblem = problem;
+      observe(problem === null ? { kind: 'engine_back', host: host ?? '' } : { kind: 'engine_away', reason: problem });
+    },
+  });
+  let shownProblem: string | null = null;
+  const openedMs = performance.now();
+  let followProblem: string | undefined;
+  const complete = Promise.withResolvers<void>();
+  const damaged = new Set<number>();
+  const mirror = openFitMirror(join(settings.dataDir, MIRROR), observe, (snapshot, id) => {
+    const again = damaged.has(id);
+    damaged.add(id);
+    const mended = again ? replica.store.write((tx) => void tx.chain(id)) : replica.readAgain('snapshots', [id]);
+    void mended.catch((error: unknown) => observe({ kind: 'mirror_failed', error }));
+    if (again) events.onDamaged(snapshot);
+  });
+  let replica: Replica;
+  try {
+    replica = await openReplica({
+      ...{ engine, mirror, name },
+      isSynchronous: settings.synchronous === 'on',
+      mayCreate: true,
+      onApplied() {
+        if (replica.isComplete()) complete.resolve();
+        onApplied();
+      },
+      onRefill: (reason) => observe({ kind: 'mirror_refilled', reason }),
+      onProblem(error) {
+        if (error === undefined && replica.isComplete()) complete.resolve();
+        const { message } = error ?? {};
+        if (message !== undefined && message !== followProblem && errorCode(error) !== 'ENGINE_AWAY')
+          observe({ kind: 'mirror_failed', error });
+        followProblem = message;
+      },
+    });
+  } catch (error) {
+    mirror.close();
+    await engine.close();
+    throw error;
+  }
+  let leadership: Leadership | undefined;
+  let clockMs = 0;
+  const beat = async (): Promise<void> => {
+    try {
+      const askedMs = Date.now();
+      const [{ now }] = await engine.transaction(
+        (sql) => sql`
+          insert into zomma.replicas (name, holder, version, schema, place, ready, seen)
+          values (${name}, ${holder}, ${version}, ${SCHEMA}, ${replica.place()}, ${replica.isComplete()}, clock_timestamp())
+          on conflict (name) do update set holder = excluded.holder, version = excluded.version, schema = excluded.schema,
+            place = excluded.place, ready = excluded.ready, seen = excluded.seen
+          returning (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+        { deadlineMs: BEAT_MS },
+      );
+      const middle = (askedMs + Date.now()) / 2;
+      // The answer may have been on its way for long.
+      clockMs = Math.sign(middle - now) * Math.max(0, Math.abs(middle - now) - (Date.now() - askedMs) / 2);
+    } catch {
+      // The follower reports that the database is away.
+    }
+  };
+  let beating: ReturnType<typeof setInterval> | undefined;
+  const sinceContactMs = () => performance.now() - (engine.state.lastContactMs ?? openedMs);
+  return {
+    file: MIRROR,
+    store: replica.store,
+    start() {
+      replica.start();
+      void beat();
+      beating = setInterval(() => void beat(), BEAT_MS);
+      return complete.promise;
+    },
+    lead(work, obstacle) {
+      leadership = startLeadership({
+        ...{ engine, holder, observe, obstacle },
+        lead(lease) {
+          const pruning = runEvery(() => engine.transaction((sql) => pruneLog(sql, LOG_KEPT_MS)), {
+            everyMs: PRUNE_EVERY_MS,
+            onError: (error) => isAway(error) || observe({ kind: 'lead_failed', error }),
+          });
+          const end = work(replica.under(lease));
+          return async () => {
+            await Promise.all([end(), pruning.stop()]);
+          };
+        },
+      });
+      return leadership;
+    },
+    problem() {
+      if (!replica.isComplete()) return 'The copy of the data is being filled.';
+      if (Math.abs(clockMs) > CLOCK_MS_MAX) return 'The clock of this machine differs from that of the database.';
+      return undefined;
+    },
+    sinceContactMs,
+    state: () => ({
+      replica: name,
+      isLeading: leadership?.held() !== undefined,
+      place: replica.place(),
+      sinceContactMs: sinceContactMs(),
+      isComplete: replica.isComplete(),
+      clockMs,
+    }),
+    hasAccepted: (file) => engine.transaction((sql) => hasAccepted(sql, file)),
+    accept: (file, content) => engine.transaction((sql) => acceptFile(sql, file, content)),
+    async close() {
+      clearInterval(beating);
+      await leadership?.stop();
+      await engine
+        .transaction((sql) => sql`delete from zomma.replicas where name = ${name} and holder = ${holder}`, {
+          deadlineMs: 500,
+        })
+        .catch(() => {});
+      const closed = engine.close();
+      await replica.close();
+      await closed;
+    },
+  };
+}
+
+export function engineUrl({ store, storePassword }: Pick<ClusterSettings, 'store' | 'storePassword'>) {
+  return parseStoreUrl(
+    store,
+    storePassword === undefined ? {} : { env: { ...process.env, PGPASSWORD: storePassword } },
+  );
+}
+
+/** Opens the mirror. One that SQLite cannot read, or of another schema, is removed: the log has all its rows. */
+function openFitMirror(path: string, observe: Observe, onDamaged: Parameters<typeof openMirror>[2]): Mirror {
+  const open = () => openMirror(path, Date.now, onDamaged);
+  try {
+    return open();
+  } catch (error) {
+    if (!/^SQLITE_(?:CORRUPT|NOTADB)/.test(errorCode(error) ?? '') && errorCode(error) !== 'MIRROR_SCHEMA') throw error;
+    observe({ kind: 'mirror_refilled', reason: (error as Error).message });
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+    return open();
+  }
+}
+
+/** Joins the cluster of a database for one command. The mirror is that of a server on this machine, or a new one. Call `close` at the end. */
+export async function visitCluster(
+  settings: Pick<ClusterSettings, 'dataDir' | 'store' | 'storePassword'>,
+): Promise<{ readonly store: SharedStore; readonly engine: Engine; close(): Promise<void> }> {
+  const name = 'command';
+  const engine = openEngine(engineUrl(settings), { replica: name });
+  const mirror = openFitMirror(
+    join(settings.dataDir, MIRROR),
+    () => {},
+    () => {},
+  );
+  const close = async (replica?: Replica): Promise<void> => {
+    await (replica ? replica.close() : mirror.close());
+    await engine.close();
+  };
+  try {
+    const ignored = () => {};
+    const replica = await openReplica({
+      engine,
+      mirror,
+      name,
+      onApplied: ignored,
+      onRefill: ignored,
+      onProblem: ignored,
+    });
+    await replica.catchUp();
+    return { store: replica.store, engine, close: () => close(replica) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
