@@ -25,10 +25,11 @@ import { DATABASE } from '../store/folder/backup.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
+import { lastBackupMs } from './backups.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { type LeaderWork, startLeaderWork } from './leader-work.ts';
 import { firstData, startLeading } from './leading.ts';
-import { diskUse, lastBackupMs, lockData } from './stored-data.ts';
+import { diskUse, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 
