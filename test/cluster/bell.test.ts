@@ -135,13 +135,22 @@ describe('a bell', () => {
     async () => {
       await using standby = await server.standby();
       const bell = counter();
-      open([server.port, standby.port]);
+      open([server.port, standby.port], { beatMs: 60_000 });
       const first = bell.next();
       using _ = engine!.onBell('levels', bell.ring);
       await first;
-      await server.kill();
-      const again = bell.next();
+      // A frozen server ends no connection, so only the transactions of the user notice.
+      server.freeze();
       await standby.promote();
+      const again = bell.next();
+      const ask = () =>
+        engine!
+          .transaction((sql) => sql`select 1`, { deadlineMs: 300 })
+          .then(
+            () => true,
+            () => false,
+          );
+      while (!(await ask()));
       await again;
       expect(engine!.state).toMatchObject({ host: standby.address, timeline: 2 });
       const rung = bell.next();

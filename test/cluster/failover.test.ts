@@ -5,15 +5,16 @@ import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/p
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
 import { parseStoreUrl } from '../../src/cluster/store-url.ts';
 import { PASSWORD, PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 let engine: Engine | undefined;
 afterEach(() => engine?.close());
 
 const LOGIN = `${USER}:${encodeURIComponent(PASSWORD)}`;
-const urlOf = (...servers: PostgresServer[]) =>
-  `postgres://${LOGIN}@${servers.map(({ address }) => address).join(',')}/${USER}`;
+type Host = Pick<PostgresServer, 'address'>;
+const urlOf = (...servers: Host[]) => `postgres://${LOGIN}@${servers.map(({ address }) => address).join(',')}/${USER}`;
 
-function open(servers: PostgresServer[], options: Partial<EngineOptions> = {}): Engine {
+function open(servers: Host[], options: Partial<EngineOptions> = {}): Engine {
   engine = openEngine(parseStoreUrl(urlOf(...servers), { env: {} }), {
     replica: 'r1',
     connectMs: 500,
@@ -84,8 +85,11 @@ describe('with a standby', () => {
       // Somebody starts the old primary again, as a primary: the newest timeline counts.
       await primary.resume();
       await engine!.close();
-      await open([primary, standby]).transaction(insert(3));
-      expect(engine!.state).toMatchObject({ host: standby.address, timeline: 2 });
+      await using slow = await startTcpProxy(standby.port);
+      slow.cut();
+      setTimeout(() => slow.heal(), 200);
+      await open([primary, slow]).transaction(insert(3));
+      expect(engine!.state).toMatchObject({ host: slow.address, timeline: 2 });
       expect(await numbers(primary)).toEqual([1]);
     },
     60_000,
@@ -99,9 +103,23 @@ describe('with a standby', () => {
       await using _b = standby;
       await open([primary, standby], { lookMs: 100 }).transaction(insert(1));
       await standby.until('select count(*) = 1 as holds from rows', USER);
+      const released = Promise.withResolvers<void>();
+      const begun = Promise.withResolvers<void>();
+      const holding = engine!.transaction(
+        async (sql) => {
+          await sql`select 1`;
+          begun.resolve();
+          await released.promise;
+        },
+        { deadlineMs: 20_000 },
+      );
+      await begun.promise;
       await standby.promote();
       while (engine!.state.host !== null) await Bun.sleep(10);
       expect(engine!.state.problem).toBe(`${standby.address} was promoted while ${primary.address} still runs`);
+      // The transaction of the old primary ends there, and its session is not used again.
+      released.resolve();
+      await holding;
       await engine!.transaction(insert(2));
       expect(await numbers(standby)).toEqual([1, 2]);
       expect(await numbers(primary)).toEqual([1]);
@@ -162,6 +180,31 @@ describe('one server', () => {
     },
     60_000,
   );
+
+  testWithPostgres('that an operator makes read-only is not used until it can be written again', async () => {
+    await open([server]).transaction(insert(1));
+    const setReadOnly = async (is: 'on' | 'off') => {
+      await server.query(`alter database ${USER} set default_transaction_read_only = ${is}`);
+      await server.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zomma/r1'`);
+    };
+    const errorOf = () => engine!.transaction(insert(2)).catch((error: EngineAway) => error);
+    // A session that is open keeps its default, so the work itself sets it.
+    const inSession = engine!.transaction(async (sql) => {
+      await sql`set transaction read only`;
+      await insert(2)(sql);
+    });
+    expect(await inSession.catch((error: EngineAway) => error)).toMatchObject({ reason: 'no-primary' });
+    expect(engine!.state).toMatchObject({ host: null, problem: `${server.address} is read-only` });
+    await setReadOnly('on');
+    while (engine!.state.host !== null) await Bun.sleep(5);
+    expect(await errorOf()).toMatchObject({
+      reason: 'no-primary',
+      message: `no primary among the hosts of --store: ${server.address} is read-only`,
+    });
+    await setReadOnly('off');
+    await untilDone(() => engine!.transaction(insert(3)));
+    expect(await numbers(server)).toEqual([1, 3]);
+  });
 
   testWithPostgres(
     'that freezes costs each transaction its deadline at most, and goes on when it thaws',

@@ -275,6 +275,17 @@ describe('a connection that breaks', () => {
     );
   }
 
+  testWithPostgres('leaves a statement to the deadline of the server, which cannot know of the cut', () =>
+    through(async (proxy, own) => {
+      const running = errorOf(own.transaction((sql) => sql`select pg_sleep(40)`));
+      const sleeping = `from pg_stat_activity where query like '%pg_sleep(40)%' and pid <> pg_backend_pid()`;
+      await server.until(`select count(*) = 1 as holds ${sleeping}`);
+      proxy.cut();
+      expect(await running).toMatchObject({ reason: 'deadline' });
+      await server.until(`select count(*) = 0 as holds ${sleeping} and state = 'active'`);
+    }),
+  );
+
   testWithPostgres('while it is idle is replaced before the next transaction', async () => {
     await engine.transaction(insert(1));
     await server.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zomma/r1'`);
