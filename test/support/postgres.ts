@@ -89,19 +89,7 @@ export class PostgresServer implements AsyncDisposable {
   /** Starts a primary with the user and the database of Zomma. */
   static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort());
-    await runProgram('initdb', [
-      '-D',
-      server.data,
-      '-U',
-      'postgres',
-      '-N',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--wal-segsize=1',
-    ]);
+    await runProgram('initdb', ['-D', server.data, '-U', 'postgres', '-N', '-A', 'trust', '-E', 'UTF8', '--locale=C']);
     await server.#configure(options);
     await server.resume();
     await server.query(`create role ${USER} login password '${PASSWORD}'`);
