@@ -3,6 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A network between a client and a server of loopback, which can be cut. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
+  /** The host and the port, for a URL. */
+  readonly address: string;
   /** Stops to forward, also for new connections. Nothing is closed, as when a cable is cut. */
   cut(): void;
   heal(): void;
@@ -34,8 +36,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     forward(upstream, client, () => {});
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
   const proxy: TcpProxy = {
-    port: (server.address() as AddressInfo).port,
+    port,
+    address: `127.0.0.1:${port}`,
     cut() {
       isCut = true;
       for (const socket of sockets) socket.pause();
