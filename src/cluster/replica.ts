@@ -28,8 +28,10 @@ export interface ReplicaDeps {
 
 /** Interval at which the log is read if no bell rings, ms. */
 const LOOK_MS = 1_000;
-/** The deadline of a transaction that reads or writes the log, ms. */
-const DEADLINE_MS = 10_000;
+/** The deadline of a transaction that reads the log, ms. */
+const READ_MS = 10_000;
+/** The deadline of a write, ms. It holds a lock, so a frozen process would let the other servers wait. */
+const WRITE_MS = 5_000;
 /** Time for which the mirror remembers which rows it has changed, ms. A fail-over loses at most some seconds. */
 const APPLIED_KEPT_MS = 900_000;
 
@@ -69,7 +71,7 @@ export async function openReplica({
     const place = mirror.place();
     if (place === undefined || place.copied) return copyPage(place);
     const read = await engine.transaction((sql) => readAfter(sql, place.place), {
-      ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+      ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     });
     if (read.kind === 'gone') {
       onRefill('the log no longer has the changes since the mirror was last filled');
@@ -107,7 +109,7 @@ export async function openReplica({
           next: { cluster: head.id, place: base, copied },
         };
       },
-      { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+      { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
     mirror.apply(changes, next, place);
     return true;
@@ -123,7 +125,7 @@ export async function openReplica({
           changes: common === undefined ? undefined : await rowsAgain(sql, mirror.appliedAfter(common)),
         };
       },
-      { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+      { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
     if (lastCommon === undefined || changes === undefined) {
       onRefill('a fail-over has lost more than the mirror remembers');
@@ -177,7 +179,7 @@ export async function openReplica({
         return await appendChanges(sql, rehearsed.changes, { timeline, replica: name, batch });
       };
       try {
-        const place = await engine.transaction(append, { deadlineMs: DEADLINE_MS });
+        const place = await engine.transaction(append, { deadlineMs: WRITE_MS });
         if (place !== undefined) {
           mirror.apply(rehearsed!.changes, { ...base!, place }, base);
           followedAt = performance.now();
