@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Cluster } from '../cluster/join-cluster.ts';
+import { isAway } from '../core/errors.ts';
 import { type JournalStorage, ledgerJournal } from '../feeds/files/journal-storage.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import type { App } from './app.ts';
@@ -23,21 +24,31 @@ export function startLeading(cluster: Cluster, app: App, { feed, beginWork, stop
     const journal = isTakenOver ? ledgerJournal(store, holder) : undefined;
     let work: LeaderWork | undefined;
     let isOver = false;
-    const begun = app.openFeeds(store).then(() => {
+    const begin = async (): Promise<void> => {
+      while (!isOver) {
+        try {
+          await app.openFeeds(store);
+          break;
+        } catch (error) {
+          if (!isAway(error)) throw error;
+          await Bun.sleep(RETRY_MS);
+        }
+      }
       if (isOver) return;
       work = beginWork(store, journal);
       void work.recorded.then(work.fillPast, () => {});
-    });
-    // Without the first write, the lease was lost at once, and the work never began.
-    const settled = begun.catch(() => {});
+    };
+    const begun = begin();
     return async () => {
       isOver = true;
-      await settled;
+      await begun;
       if (work) await stopWork(work);
     };
   }, obstacle);
 }
 
+/** Pause before the first write is tried again, ms. */
+const RETRY_MS = 250;
 /** Interval at which a new cluster is asked for its first data, ms. */
 const LOOK_MS = 50;
 
