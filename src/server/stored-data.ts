@@ -40,6 +40,7 @@ import {
   secretIn,
 } from '../store/folder/backup.ts';
 import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
+import { refuseMigrationDraft } from '../store/folder/migration-draft.ts';
 import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
 import { openStore, type SharedStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
 
@@ -88,7 +89,8 @@ export interface OpenDataOptions extends StoreEvents {
 
 /**
  * Opens the database of a data folder. The mode `own` creates a missing folder with the mode 0700, and the other modes need a database.
- * Throws `OperatorError` if there is none, if every user may write to the folder, or if root would write to another user's folder.
+ * Throws `OperatorError` if there is none, if a migration into the folder is not complete, if every user may write to the folder, or if root would
+ * write to another user's folder.
  */
 export function openData(
   dataDir: string,
@@ -96,6 +98,7 @@ export function openData(
   { warn, onUpgrade, onDamaged }: OpenDataOptions = {},
 ): Store & Disposable {
   const path = join(dataDir, DATABASE);
+  refuseMigrationDraft(dataDir);
   if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   else requireData(dataDir);
   if (mode !== 'read') refuseForeignRoot(dataDir);
@@ -266,6 +269,7 @@ export async function restoreData(
 ): Promise<{ manifest: Manifest; hasSecret: boolean }> {
   const manifest = await checkBackup(from);
   using _lock = lockData(dataDir);
+  refuseMigrationDraft(dataDir);
   const own = existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
   const included = secretIn(from, passphrase);
   if (hasData(dataDir) || (own && included && !Buffer.from(own).equals(included))) {
