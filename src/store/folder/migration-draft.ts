@@ -61,7 +61,9 @@ export function openMigrationDraft(dataDir: string, origin: CopyOrigin): Migrati
   const putMark = db.prepare<null, string[]>('INSERT OR REPLACE INTO migration VALUES (1, ?, ?, ?, ?)');
   const moveTo = (mark: CopyMark) => putMark.run(origin.name, origin.identity, origin.version, JSON.stringify(mark));
   const clear = db.transaction(() => {
-    for (const { name } of mirroredSchema().tables.toReversed()) db.run(`DELETE FROM ${quoted(name)}`);
+    const emptied = mirroredSchema().tables.map(({ name }) => name);
+    // The second time for the rows that a trigger has written meanwhile.
+    for (const name of [...emptied, ...emptied]) db.run(`DELETE FROM ${quoted(name)}`);
     db.run('DELETE FROM sqlite_sequence');
     moveTo(firstMark());
   });
