@@ -98,7 +98,10 @@ export async function openClusterTarget(
     const moved =
       await sql`update zomma.migration set mark = ${text} where mark = ${present} and completed_at is null returning 1 as one`;
     if (moved.length > 0) return text;
-    throw new OperatorError('another process migrates into the database', 'Wait until it ends, then try again.');
+    throw new OperatorError(
+      'the database has another mark than this run has set: another process migrates into it, or a fail-over has lost the last rows',
+      'Run the command again when no other process migrates: it goes on.',
+    );
   };
   const byName = tablesByName();
   return {

@@ -52,6 +52,10 @@ describe('a migration into Postgres and back', () => {
         stdout: expect.stringContaining('is complete already'),
       });
 
+      const withPassword = url.replace('@', `:${encodeURIComponent(PASSWORD)}@`);
+      const again = await run(PROGRAM, ['migrate', '--from', from, '--to', withPassword]);
+      expect(again).toMatchObject({ code: 0, stdout: `the migration from ${from} to ${url} is complete already\n` });
+
       const to = at('to');
       expect(await killedMigration(url, to, 8)).toEqual(['copying new']);
       for (const refused of [startIn(to), run(PROGRAM, ['members', 'list', '--data-dir', to])])
@@ -155,6 +159,24 @@ describe('a migration into Postgres and back', () => {
       if (name === 'before') expect((await migration(from, url)).code).toBe(0);
     }
     for (const name of ['before', 'later']) expect(rowsIn(at(name, MIRROR))).toEqual(rowsIn(fileIn(from)));
+  });
+
+  testWithPostgres('ends if another process moves the mark, without the rows that would be doubled', async () => {
+    const from = fillFolder(at('from'));
+    const { database, url } = await newDatabase(server);
+    await openTables(url);
+    await server.query(
+      `create function move() returns trigger language plpgsql as $$ begin update zomma.migration set mark = '{}'; return new; end $$;
+      create trigger move before insert on zomma.snapshots execute function move()`,
+      database,
+    );
+    expect(await migration(from, url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the database has another mark than this run has set'),
+    });
+    expect(await server.query('select 1 from zomma.snapshots', database)).toHaveLength(0);
+    await server.query('drop trigger move on zomma.snapshots', database);
+    expect(await migration(from, url)).toMatchObject({ code: 0 });
   });
 
   testWithPostgres(
