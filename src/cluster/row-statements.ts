@@ -100,7 +100,9 @@ function clusterTable(table: MirroredTable): ClusterTable {
     },
     page: (sql, after, limit = hasBlob ? PAGE_LARGE : PAGE_SMALL) => {
       const where = after === undefined ? '' : `where (${keys.join(', ')}) > ${tuples(1, keyTypes)}`;
-      const text = `${select} ${where} order by ${keys.join(', ')} limit ${limit}`;
+      // Without the name of the table, the order would be that of the selected doubles, which no index has.
+      const order = keys.map((each) => `${name}.${each}`).join(', ');
+      const text = `${select} ${where} order by ${order} limit ${limit}`;
       return sql.unsafe(text, [...(after ?? [])]).values() as Promise<StoredCell[][]>;
     },
   };

@@ -53,13 +53,17 @@ export async function migrateData(request: MigrationRequest, events: MigrationEv
   }
   const [flag, store] = isUrl(from) ? ['--from', from] : ['--to', to];
   const url = urlIn(flag, { store, storePassword });
-  const engine = openEngine(url, { replica: 'migration' });
+  // Work on the file can keep this process from the answers of the database for seconds.
+  const engine = openEngine(url, { replica: 'migration', connectMs: CONNECT_MS });
   try {
     return await (isUrl(from) ? intoFolder(engine, url.text, to, events) : intoCluster(engine, from, events));
   } finally {
     await engine.close();
   }
 }
+
+/** The time to open a connection and to begin a transaction, ms. */
+const CONNECT_MS = 20_000;
 
 const isUrl = (place: string) => /^postgres(?:ql)?:/.test(place);
 
