@@ -87,7 +87,7 @@ export function requireFilled({ migrating }: ClusterHead): void {
   if (migrating === null) return;
   throw new OperatorError(
     `the database has a migration of ${migrating} that is not complete`,
-    'Run the same `zomma migrate` again, which goes on with it.',
+    'Run the same `zomma migrate` again, which goes on with it, or remove what it has copied: drop schema zomma cascade.',
   );
 }
 

@@ -19,6 +19,8 @@ const SEEN_LATELY = "interval '10 seconds'";
 /** A database of a cluster that a migration reads. */
 export interface ClusterOrigin extends TableRows {
   readonly origin: CopyOrigin;
+  /** An estimate of the size of all rows. */
+  readonly bytes: number;
   /** Throws `OperatorError` if the database has been changed since it was opened, or if a server uses it. */
   requireUnchanged(): Promise<void>;
 }
@@ -47,9 +49,15 @@ export async function openClusterOrigin(
       return { name, identity: head.id, version: `schema ${SCHEMA}, place ${await headPlace(sql)}` };
     }, READ);
   const origin = await look();
+  const [{ bytes }] = await engine.transaction(
+    (sql) => sql`select sum(pg_table_size(oid))::float8 as bytes from pg_class
+      where relnamespace = 'zomma'::regnamespace and relkind = 'r'`,
+    READ,
+  );
   return {
     ...clusterRows(engine),
     origin,
+    bytes,
     async requireUnchanged() {
       if ((await look()).version === origin.version) return;
       throw new OperatorError(

@@ -1,6 +1,5 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { engineUrl } from '../cluster/join-cluster.ts';
 import { openClusterOrigin, openClusterTarget } from '../cluster/migration-sides.ts';
@@ -27,8 +26,8 @@ export type MigrationStep = 'copying' | 'comparing';
 export interface MigrationEvents {
   /** Called at the start of each step, with what an earlier run has left. */
   readonly onStep: (step: MigrationStep, left?: CopyTarget['left']) => void;
-  /** Called with the bytes done so far, the bytes of all, if known, and the rows that this run has done. */
-  readonly onProgress: (bytes: number, ofBytes: number | undefined, rows: number) => void;
+  /** Called with the bytes done so far, the bytes of all, which is an estimate, and the rows that this run has done. */
+  readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }
 
 export interface MigrationReport {
@@ -88,7 +87,8 @@ async function intoCluster(engine: Engine, dataDir: string, events: MigrationEve
   // Commands that need no lock of the folder cannot write meanwhile.
   db.run('BEGIN IMMEDIATE');
   const { size, mtimeMs } = statSync(path);
-  const identity = `${hostname()}:${realpathSync(dataDir)}`;
+  // Not the name of the machine: that of a container differs at each start.
+  const identity = realpathSync(dataDir);
   const origin = { name: dataDir, identity, version: `schema ${SCHEMA}, ${size} bytes of ${mtimeMs}` };
   const target = await openClusterTarget(engine, origin, secretIn(dataDir));
   if (target.completedAt !== undefined) return { tables: undefined, bytes: target.mark.bytes, needsSecret: false };
@@ -114,7 +114,7 @@ async function intoFolder(
     throw new OperatorError(`${dataDir} has data already`, 'Migrate into a new folder, and give it to the server.');
   }
   using target = openMigrationDraft(dataDir, from.origin);
-  const report = await copyAndCompare(from, target, undefined, events);
+  const report = await copyAndCompare(from, target, from.bytes, events);
   await from.requireUnchanged();
   target.complete();
   return { ...report, needsSecret };
@@ -144,7 +144,7 @@ export class MigrationDiffers extends OperatorError {
 async function copyAndCompare(
   from: TableRows,
   to: CopyTarget,
-  ofBytes: number | undefined,
+  ofBytes: number,
   { onStep, onProgress }: MigrationEvents,
 ): Promise<Pick<MigrationReport, 'tables' | 'bytes'>> {
   const begun = to.mark;

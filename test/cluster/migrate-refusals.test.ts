@@ -2,6 +2,9 @@ import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openClusterOrigin } from '../../src/cluster/migration-sides.ts';
+import { openEngine } from '../../src/cluster/postgres-engine.ts';
+import { parseStoreUrl } from '../../src/cluster/store-url.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { migrateData } from '../../src/server/migrate-data.ts';
 import { lockFolder } from '../../src/store/folder/folder-lock.ts';
@@ -33,6 +36,7 @@ const inDatabase =
 const SEEN = `insert into zomma.replicas values ('second', 'second x', '1', 1, 0, true, clock_timestamp() - interval '8 s')`;
 const LEADS = `insert into zomma.leases values ('lead', 'second x', 1, clock_timestamp() + interval '20 s')`;
 const UNFINISHED = `insert into zomma.migration (one, name, identity, version, mark) values (1, '/srv/other', 'other', '', '{}')`;
+const APPEND = `insert into zomma.appends (place, replica, batch, tables, written, bytes) values (1, 'r', gen_random_uuid(), '{}', '{}', 0)`;
 const OTHER_SECRET: Refusal['make'] = ({ dataDir }) =>
   writeFileSync(join(dataDir, 'secret'), SECRET.with(0, 1), { mode: 0o600 });
 const schemaOf = (schema: number, leastReader = SCHEMA) =>
@@ -48,9 +52,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   'a change in the log': {
     way: 'up',
-    make: inDatabase(
-      `insert into zomma.appends (place, replica, batch, tables, written, bytes) values (1, 'r', gen_random_uuid(), '{}', '{}', 0)`,
-    ),
+    make: inDatabase(APPEND),
     error: /the database has data of Zomma already, in its table appends/,
   },
   'another secret': { way: 'up', make: OTHER_SECRET, error: /has another secret than/ },
@@ -187,6 +189,25 @@ describe('a migration is refused in one sentence, and changes nothing, for', () 
       code: 1,
       stderr: expect.stringMatching(/from has changed since its migration into the database was complete/),
     });
+  });
+
+  testWithPostgres('a database that is changed, or that a server begins to use, during the migration', async () => {
+    const { database, url } = await newDatabase(server);
+    await openTables(url);
+    const engine = openEngine(parseStoreUrl(url, { env: { PGPASSWORD: PASSWORD } }), { replica: 'migration' });
+    const { requireUnchanged } = await openClusterOrigin(engine, 'a', undefined);
+    const message = () =>
+      requireUnchanged().then(
+        () => 'unchanged',
+        (error: OperatorError) => error.message,
+      );
+    expect(await message()).toBe('unchanged');
+    await server.query(SEEN, database);
+    expect(await message()).toBe('the server second uses the database');
+    await server.query('delete from zomma.replicas', database);
+    await server.query(APPEND, database);
+    expect(await message()).toBe('the database was changed during the migration');
+    await engine.close();
   });
 
   testWithPostgres('two folders, two databases, and a URL that names no database', async () => {

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { MIRROR, visitCluster } from '../../src/cluster/join-cluster.ts';
 import { type MigrationEvents, migrateData } from '../../src/server/migrate-data.ts';
 import { openStore } from '../../src/store/sqlite.ts';
@@ -76,6 +76,13 @@ describe('a migration into Postgres and back', () => {
         code: 0,
         stdout: expect.stringContaining('is complete already'),
       });
+      // A process that was killed before the last step, when all rows are compared.
+      renameSync(fileIn(to), `${fileIn(to)}.migration`);
+      expect(await migration(url, to)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('is complete already'),
+      });
+      expect(rowsIn(fileIn(to))).toEqual(expected);
       expect(layoutOf(fileIn(to))).toEqual(layoutOf(fileIn(from)));
       expect(
         readdirSync(to)

@@ -33,12 +33,13 @@ export interface MigrationDraft extends CopyTarget, Disposable {
 type MarkRow = Readonly<Record<'name' | 'identity' | 'version' | 'mark', string>>;
 
 /**
- * Opens the draft in a data folder whose lock the caller holds, or creates it. The caller has called `finishDraft`. A draft of an earlier state of the origin begins again. Throws
- * `OperatorError` if the draft is of another origin.
+ * Opens the draft in a data folder whose lock the caller holds, or creates it. The caller has called `finishDraft`. A draft of an earlier
+ * state of the origin begins again. Throws `OperatorError` if the draft is of another origin.
  */
 export function openMigrationDraft(dataDir: string, origin: CopyOrigin): MigrationDraft {
   const path = join(dataDir, DRAFT);
   rmSync(join(dataDir, RECORD), { force: true });
+  syncPath(dataDir);
   // Creates the tables, with the options of every database file.
   openStore(path, Date.now).close();
   const db = new Database(path, { readwrite: true, strict: true });
@@ -111,7 +112,7 @@ export function finishDraft(dataDir: string): CopyOrigin | undefined {
   const [record, path] = [join(dataDir, RECORD), join(dataDir, DRAFT)];
   // The record comes when the rows are compared. Whatever begins another draft removes it.
   if (!existsSync(record)) return undefined;
-  if (existsSync(path)) {
+  if (existsSync(path) && !existsSync(join(dataDir, DATABASE))) {
     const db = new Database(path, { readwrite: true, strict: true });
     db.run('DROP TABLE IF EXISTS migration');
     db.run('PRAGMA wal_checkpoint(TRUNCATE)');
