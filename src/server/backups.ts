@@ -178,8 +178,8 @@ export async function restoreData(
 
 /** Locks a data folder without a database. Throws `OperatorError` if a server runs on it, or if it has one. */
 function requireEmpty(dataDir: string): ReturnType<typeof lockData> {
-  const lock = lockData(dataDir);
   refuseMigrationDraft(dataDir);
+  const lock = lockData(dataDir);
   if (!hasData(dataDir)) return lock;
   lock.release();
   throw nonEmpty(dataDir);
