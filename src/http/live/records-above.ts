@@ -19,7 +19,7 @@ type Range = readonly [afterSeq: number, upToSeq: number];
 
 /** Creates the functions that read records above marks, entries or not, as events. */
 export function createRecordsAbove({ log, simulated, pageEvents, recentEvent, eventOf }: RecordsAboveDeps) {
-  /** Returns the events of some places, in their order, without implausible ones. */
+  /** Returns the events of some places, in their order. Leaves out records whose moment was wrong, and with `onlyEntries` those that are no entries. */
   const eventsAt = (places: readonly Pick<LevelPlace, 'seq'>[], onlyEntries: boolean): GexEvent[] => {
     const seqs = places.map(({ seq }) => seq).filter((seq) => !recentEvent(seq));
     const read = new Map<number, GexEvent>();
@@ -29,7 +29,10 @@ export function createRecordsAbove({ log, simulated, pageEvents, recentEvent, ev
   };
 
   return {
-    /** Returns the first records of a range above the marks and above a moment, in the order of the moments, up to `upToMs`. */
+    /**
+     * Returns the first records of a range above the marks and above a moment, in the order of the moments, up to `upToMs`. Crossings are
+     * between entries, so a stream of crossings has only entries.
+     */
     byMoment(tickers: ReadonlySet<string>, marks: LevelMarks, aboveMs: number, range: Range, onlyEntries: boolean) {
       const most = Math.max(4, Math.ceil((2 * pageEvents) / tickers.size));
       const places: Pick<LevelPlace, 'seq' | 'asOf'>[] = [];
