@@ -1,0 +1,113 @@
+import { type Access } from '../../../src/access/access.ts';
+import { visitCluster } from '../../../src/cluster/join-cluster.ts';
+import { openAccess } from '../../../src/server/stored-data.ts';
+import { PASSWORD } from '../../support/postgres.ts';
+import type { Replica, TrialServers } from './trial-servers.ts';
+
+/** What was acknowledged of a member. `isUnknown`: a change failed, and the database may have it or not. */
+interface KnownMember {
+  readonly uuid: string;
+  readonly keys: { readonly key: string; isValid: boolean }[];
+  isUnknown: boolean;
+  changedMs: number;
+}
+
+export interface Members {
+  /** Keys of members who stay. */
+  readonly keys: readonly string[];
+  /** Answers to keys that were no longer or not yet right. */
+  readonly faults: readonly string[];
+  readonly counts: { changed: number; refused: number; checked: number };
+  /** Returns the members whose acknowledged state a server does not have. */
+  differences(replica: Replica): Promise<string[]>;
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A revoked key is refused everywhere within this time, ms. */
+const EVERYWHERE_MS = 1_000;
+/** Pause between two changes, ms. */
+const PAUSE_MS = 500;
+
+/** Adds, re-keys and revokes members as the commands do, until `stop`, and asks each server whether it knows. */
+export async function changeMembers(trial: TrialServers, count: number): Promise<Members> {
+  const dataDir = trial.makeFolder('command');
+  const visit = await visitCluster({ dataDir, store: trial.store, storePassword: PASSWORD });
+  const access: Access = openAccess(visit.store, dataDir);
+  const faults: string[] = [];
+  const members: KnownMember[] = [];
+  const counts = { changed: 0, refused: 0, checked: 0 };
+  let isStopped = false;
+  const add = async (): Promise<KnownMember> => {
+    const uuid = crypto.randomUUID();
+    const { apiKey } = await access.addMember({ uuid });
+    const member = { uuid, keys: [{ key: apiKey, isValid: true }], isUnknown: false, changedMs: performance.now() };
+    members.push(member);
+    return member;
+  };
+  const admits = async ({ url }: Replica, key: string): Promise<boolean | undefined> => {
+    const response = await fetch(`${url}/api/v1/universe`, { headers: { 'X-API-Key': key } }).catch(() => undefined);
+    await response?.text();
+    return response === undefined || response.status >= 500 ? undefined : response.status === 200;
+  };
+  /** Asks all servers that have been sound since a change, a second after it. */
+  const check = async (member: KnownMember): Promise<void> => {
+    const { changedMs } = member;
+    await Bun.sleep(Math.max(0, changedMs + EVERYWHERE_MS - performance.now()));
+    const asked = member.keys.flatMap(({ key, isValid }) =>
+      trial.replicas.map(async (replica) => {
+        if (replica.soundFromMs > changedMs) return;
+        const admitted = await admits(replica, key);
+        if (admitted === undefined || replica.soundFromMs > changedMs || member.changedMs !== changedMs) return;
+        counts.checked++;
+        if (admitted !== isValid && !member.isUnknown)
+          faults.push(`${replica.name} ${admitted ? 'admits' : 'refuses'} a key a second after its change, at ${new Date().toISOString()}`);
+      }),
+    );
+    await Promise.all(asked);
+  };
+  const keys = await Promise.all(Array.from({ length: count }, async () => (await add()).keys[0]!.key));
+  const checking: Promise<void>[] = [];
+  const change = async (n: number): Promise<void> => {
+    const member = members.at(-1)!;
+    let changed = member;
+    try {
+      if (n % 3 === 0) changed = await add();
+      else if (n % 3 === 1) {
+        const { apiKey } = await access.rekey(member.uuid);
+        for (const each of member.keys) each.isValid = false;
+        member.keys.push({ key: apiKey, isValid: true });
+      } else {
+        await access.revoke(member.uuid);
+        for (const each of member.keys) each.isValid = false;
+      }
+      changed.changedMs = performance.now();
+      counts.changed++;
+      checking.push(check(changed));
+    } catch {
+      // The database is away. Whether it has the change is not known.
+      if (n % 3 !== 0) member.isUnknown = true;
+      counts.refused++;
+    }
+  };
+  const running = (async () => {
+    for (let n = 0; !isStopped; n++) {
+      await change(n);
+      await Bun.sleep(PAUSE_MS);
+    }
+  })();
+  return {
+    ...{ keys, faults, counts },
+    async differences(replica) {
+      const all = members.filter(({ isUnknown }) => !isUnknown).flatMap((member) => member.keys);
+      const asked = await Promise.all(all.map(async ({ key, isValid }) => (await admits(replica, key)) === isValid));
+      return all.filter((_, i) => !asked[i]).map(({ isValid }) => `${replica.name}: a key is ${isValid ? 'refused' : 'admitted'}`);
+    },
+    async stop() {
+      isStopped = true;
+      await running;
+      await Promise.all(checking);
+    },
+    close: () => visit.close(),
+  };
+}

@@ -1,0 +1,192 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeCertificate } from '../../support/certificate.ts';
+import { freePort, PASSWORD, PostgresServer, USER } from '../../support/postgres.ts';
+import { BINARY, ROOT, run, type Server, startServer } from '../../support/process.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+
+/** One of the servers of a trial, with its data folder and its network to the hosts of Postgres. */
+export interface Replica {
+  readonly name: string;
+  readonly folder: string;
+  readonly url: string;
+  /** Undefined while the process does not run. */
+  server: Server | undefined;
+  /** The networks to the hosts of `--store`, in their order. */
+  readonly links: readonly TcpProxy[];
+  /** Since when nothing is wrong with this server and its way to the primary, ms of `performance.now()`. Infinity while something is. */
+  soundFromMs: number;
+}
+
+const HOSTS = 2;
+const NAMES = ['r1', 'r2', 'r3'];
+
+/** Three servers of the compiled binary that share a database and a drop folder, behind the haproxy of docs/scaling.md. */
+export class TrialServers implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #env = { ZOMMA_STORE_PASSWORD: PASSWORD };
+  readonly #started: PostgresServer[] = [];
+  readonly secret = crypto.getRandomValues(new Uint8Array(32));
+  readonly drops: string;
+  replicas: readonly Replica[] = [];
+  front = '';
+  primary!: PostgresServer;
+  standby: PostgresServer | undefined;
+  #proxy: Bun.Subprocess | undefined;
+  #own: readonly TcpProxy[] = [];
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.drops = join(folder, 'drops');
+    mkdirSync(this.drops);
+  }
+
+  static async start(folder: string): Promise<TrialServers> {
+    const trial = new TrialServers(folder);
+    try {
+      trial.#started.push((trial.primary = await PostgresServer.start()));
+      trial.#own = await trial.#link();
+      trial.replicas = await Promise.all(NAMES.map((name) => trial.#makeReplica(name)));
+      await Promise.all(trial.replicas.map((each) => trial.startReplica(each)));
+      await trial.#startProxy();
+      return trial;
+    } catch (error) {
+      await trial[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The URL of the store through networks that nothing cuts. */
+  get store(): string {
+    return storeUrl(this.#own);
+  }
+
+  /** Makes the folder of a server, or of a command, with the secret of all servers. */
+  makeFolder(name: string): string {
+    const folder = join(this.#folder, name);
+    mkdirSync(folder, { mode: 0o700 });
+    writeFileSync(join(folder, 'secret'), this.secret, { mode: 0o600 });
+    return folder;
+  }
+
+  async startReplica(replica: Replica): Promise<void> {
+    const args = ['serve', '--port', new URL(replica.url).port, '--replica', replica.name, '--data-dir', replica.folder];
+    const proxied = ['--behind-proxy', '--trusted-proxies', '127.0.0.1', '--rate-limit', 'off'];
+    const data = ['--feed', `files:${this.drops}`, '--store', storeUrl(replica.links)];
+    replica.server = await startServer(BINARY, [...args, ...proxied, ...data], this.#env);
+    this.mended(replica);
+  }
+
+  /** Ends a server at once. */
+  async kill(replica: Replica): Promise<void> {
+    const { pid, ended } = replica.server!;
+    this.disturb(replica);
+    replica.server = undefined;
+    process.kill(pid, 'SIGKILL');
+    await ended;
+  }
+
+  /** Says that something is wrong with servers. */
+  disturb(...replicas: readonly Replica[]): void {
+    for (const each of replicas) each.soundFromMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** Says that nothing is wrong with servers any more. */
+  mended(...replicas: readonly Replica[]): void {
+    for (const each of replicas) each.soundFromMs = performance.now();
+  }
+
+  /** Returns the server that holds the lease, or undefined. */
+  async leader(): Promise<Replica | undefined> {
+    const [lease] = await this.primary.query(
+      `select split_part(holder, ' ', 1) as name from zomma.leases where until > clock_timestamp()`,
+      USER,
+    );
+    return this.replicas.find(({ name }) => name === lease?.name);
+  }
+
+  /** Waits until a server leads other than one of before. */
+  async nextLeader(before?: Replica): Promise<Replica> {
+    for (;;) {
+      const leader = await this.leader();
+      if (leader && leader !== before) return leader;
+      await Bun.sleep(50);
+    }
+  }
+
+  /** Starts a standby at the free host. */
+  async addStandby(options: { readonly synchronous: boolean }): Promise<void> {
+    this.#started.push((this.standby = await this.primary.standby(options)));
+    const used = this.#own.findIndex(({ target }) => target === this.primary.port);
+    this.#point((used + 1) % HOSTS, this.standby.port);
+  }
+
+  /** Kills the primary and promotes the standby. */
+  async failOver(): Promise<void> {
+    this.disturb(...this.replicas);
+    await this.primary.kill();
+    await this.standby!.promote();
+    [this.primary, this.standby] = [this.standby!, undefined];
+    this.mended(...this.replicas);
+  }
+
+  #point(host: number, port: number): void {
+    for (const links of [this.#own, ...this.replicas.map((each) => each.links)]) links[host]!.target = port;
+  }
+
+  async #link(): Promise<TcpProxy[]> {
+    return await Promise.all(Array.from({ length: HOSTS }, () => startTcpProxy(this.primary.port)));
+  }
+
+  async #makeReplica(name: string): Promise<Replica> {
+    const links = await this.#link();
+    // Until a standby runs, nothing listens at the second host.
+    links[1]!.target = 1;
+    const url = `http://127.0.0.1:${await freePort()}`;
+    return { name, folder: this.makeFolder(name), url, server: undefined, links, soundFromMs: Number.POSITIVE_INFINITY };
+  }
+
+  /** Starts haproxy as the page configures it, with a server more. Answers name the server that gave them. */
+  async #startProxy(): Promise<void> {
+    const { cert, key } = makeCertificate(this.#folder);
+    const pem = join(this.#folder, 'front.pem');
+    writeFileSync(pem, readFileSync(cert, 'utf8') + readFileSync(key, 'utf8'));
+    const page = readFileSync(join(ROOT, 'docs/scaling.md'), 'utf8');
+    const port = await freePort();
+    const servers = this.replicas.map(({ name, url }) => `    server ${name} ${new URL(url).host}`).join('\n');
+    const config = /```haproxy\n([\s\S]*?)```/
+      .exec(page)![1]!
+      .replace('bind :443', `bind 127.0.0.1:${port}`)
+      .replace('/etc/haproxy/zomma.pem', pem)
+      .replace('    option forwardfor', '    http-response set-header X-Trial-Server %s\n$&')
+      .replace(/( +server [ab] .*\n)+/, `${servers}\n`);
+    const file = join(this.#folder, 'haproxy.cfg');
+    writeFileSync(file, config);
+    const checked = await run(['haproxy'], ['-c', '-f', file]);
+    if (checked.code !== 0) throw new Error(checked.stderr);
+    const log = Bun.file(join(this.#folder, 'haproxy.log'));
+    this.#proxy = Bun.spawn(['haproxy', '-db', '-f', file], { stdout: 'ignore', stderr: log });
+    this.front = `https://localhost:${port}`;
+    const isUp = () => fetch(`${this.front}/ready`, TRUSTED).then(({ status }) => status === 200, () => false);
+    while (!(await isUp())) await Bun.sleep(20);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#proxy?.kill('SIGKILL');
+    const ends = this.replicas.map(async ({ server, links }) => {
+      for (const each of links) await each[Symbol.asyncDispose]();
+      if (!server) return;
+      process.kill(server.pid, 'SIGKILL');
+      await server.ended;
+    });
+    await Promise.all([this.#proxy?.exited, ...ends, ...this.#own.map((each) => each[Symbol.asyncDispose]())]);
+    for (const each of this.#started) await each[Symbol.asyncDispose]();
+  }
+}
+
+/** The options of requests to the proxy, whose certificate no authority has signed. */
+export const TRUSTED = { tls: { rejectUnauthorized: false } };
+
+function storeUrl(links: readonly TcpProxy[]): string {
+  return `postgres://${USER}@${links.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${USER}?sslmode=disable`;
+}
