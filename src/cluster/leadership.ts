@@ -73,13 +73,9 @@ export function startLeadership({
     shownObstacle = why;
     if (why !== undefined) return;
     const askedMs = performance.now();
-    const timeline = () => engine.state.timeline ?? 0;
-    const lease = await engine.transaction(
-      (sql) => takeLease(sql, { name: LEAD, holder, ttlMs, timeline: timeline() }),
-      {
-        deadlineMs: everyMs * 2,
-      },
-    );
+    const lease = await engine.transaction((sql, timeline) => takeLease(sql, { name: LEAD, holder, ttlMs, timeline }), {
+      deadlineMs: everyMs * 2,
+    });
     if (!lease || performance.now() > askedMs + ttlMs) return;
     held = lease;
     sure(askedMs);
@@ -88,7 +84,9 @@ export function startLeadership({
   };
   const renew = async (lease: HeldLease): Promise<void> => {
     const askedMs = performance.now();
-    const isHeld = await engine.transaction((sql) => renewLease(sql, lease, ttlMs), { deadlineMs: everyMs * 2 });
+    const isHeld = await engine.transaction((sql, timeline) => renewLease(sql, lease, { ttlMs, timeline }), {
+      deadlineMs: everyMs * 2,
+    });
     if (held !== lease) return;
     if (isHeld) sure(askedMs);
     else await stopLeading('another server may have taken the lease');

@@ -159,10 +159,10 @@ export async function openReplica({
       const batch = crypto.randomUUID();
       let rehearsed: { readonly result: Result; readonly changes: ChangeSet } | undefined;
       let base: MirrorPlace | undefined;
-      const append = async (sql: Transaction): Promise<number | undefined> => {
+      const append = async (sql: Transaction, timeline: number): Promise<number | undefined> => {
         await sql.unsafe(APPEND_LOCK);
         if (!isSynchronous) await sql.unsafe('set local synchronous_commit = local');
-        if (lease) await requireLease(sql, lease);
+        if (lease) await requireLease(sql, lease, timeline);
         for (;;) {
           const present = mirror.place()!;
           const read = await readAfter(sql, present.place);
@@ -171,7 +171,6 @@ export async function openReplica({
           mirror.apply(read.step.changes, { ...present, place: read.step.place }, present);
         }
         base = mirror.place();
-        const timeline = engine.state.timeline ?? 0;
         rehearsed = mirror.rehearse(work, timeline * TIMELINE_PLACES);
         if (rehearsed.changes.tables.length === 0) return undefined;
         return await appendChanges(sql, rehearsed.changes, { timeline, replica: name, batch });

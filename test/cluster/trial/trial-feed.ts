@@ -54,7 +54,14 @@ export function writeDrops(folder: string): Written {
       else write();
       const id = `${ticker}-${n}`;
       prints.add(id);
-      const row = [new Date(nowMs).toISOString(), `${ticker}${code(expiryOf(nowMs))}C00100000`, 1 + n / 100, 3, 'ask', id];
+      const row = [
+        new Date(nowMs).toISOString(),
+        `${ticker}${code(expiryOf(nowMs))}C00100000`,
+        1 + n / 100,
+        3,
+        'ask',
+        id,
+      ];
       appendFileSync(join(folder, `${ticker}-tape.csv`), `${row}\n`);
     });
     if (waiting.length > 0) late = () => waiting.forEach((each) => each());

@@ -1,5 +1,5 @@
 import { eventsOf } from '../../support/event-stream.ts';
-import { INITIALIZE, INITIALIZED, ACCEPT } from '../../support/mcp-wire.ts';
+import { ACCEPT, INITIALIZE, INITIALIZED } from '../../support/mcp-wire.ts';
 import { TICKERS } from './trial-feed.ts';
 import { TRUSTED } from './trial-servers.ts';
 
@@ -55,7 +55,12 @@ export function startLoad(front: string, keys: readonly string[]): Load {
   const abort = new AbortController();
   let retried = 0;
   const isOver = () => abort.signal.aborted;
-  const ask = async (kind: string, path: string, key: string, init: RequestInit = {}): Promise<Response | undefined> => {
+  const ask = async (
+    kind: string,
+    path: string,
+    key: string,
+    init: RequestInit = {},
+  ): Promise<Response | undefined> => {
     const headers = { 'X-API-Key': key, ...(init.headers as Record<string, string>) };
     counts[kind] = (counts[kind] ?? 0) + 1;
     const startedMs = performance.now();
@@ -79,7 +84,9 @@ export function startLoad(front: string, keys: readonly string[]): Load {
       const path = READS[i % READS.length]!;
       const askedMs = performance.now();
       const response = await ask('get', path, key);
-      const body = await response?.json().catch((error: Error) => void failures.push(`${path}: ${error.message}`));
+      const body = (await response?.json().catch((error: Error) => void failures.push(`${path}: ${error.message}`))) as
+        | Levels
+        | undefined;
       if (body?.spot_price !== undefined) {
         const { ticker, spot_price: spot } = body;
         const [server, asOf] = ['x-trial-server', 'x-data-as-of'].map((name) => response!.headers.get(name)!);
@@ -87,7 +94,9 @@ export function startLoad(front: string, keys: readonly string[]): Load {
       }
       const headers = { 'Content-Type': 'application/json' };
       if (i % 3 === 0)
-        await (await ask('post', '/api/v1/physics/greeks', key, { method: 'POST', headers, body: JSON.stringify(GREEKS) }))?.text();
+        await (
+          await ask('post', '/api/v1/physics/greeks', key, { method: 'POST', headers, body: JSON.stringify(GREEKS) })
+        )?.text();
       await Bun.sleep(PAUSE_MS);
     }
   };
@@ -119,7 +128,10 @@ export function startLoad(front: string, keys: readonly string[]): Load {
       await Bun.sleep(4 * PAUSE_MS);
     }
   };
-  const streams = keys.map((): Stream & { events: LiveEvent[]; breaks: Stream['breaks'][number][] } => ({ events: [], breaks: [] }));
+  const streams = keys.map((): Stream & { events: LiveEvent[]; breaks: Stream['breaks'][number][] } => ({
+    events: [],
+    breaks: [],
+  }));
   const follow = async (key: string, { events, breaks }: (typeof streams)[number]): Promise<void> => {
     while (!isOver()) {
       const resume: Record<string, string> = events.length > 0 ? { 'Last-Event-ID': String(events.at(-1)!.id) } : {};
@@ -134,7 +146,13 @@ export function startLoad(front: string, keys: readonly string[]): Load {
         for (let event = await reader.next(); event; event = await reader.next()) {
           if (event.event !== 'gex') continue;
           const { ticker, provenance, spot_price: spot } = JSON.parse(event.data);
-          events.push({ id: Number(event.id), ticker, asOf: Date.parse(provenance.as_of), spot, atMs: performance.now() });
+          events.push({
+            id: Number(event.id),
+            ticker,
+            asOf: Date.parse(provenance.as_of),
+            spot,
+            atMs: performance.now(),
+          });
         }
       } catch {
         // The stream has ended, or could not be opened.
@@ -146,7 +164,11 @@ export function startLoad(front: string, keys: readonly string[]): Load {
     // The end of the trial is no break.
     breaks.pop();
   };
-  const running = keys.flatMap((key, i) => [read(key, i), follow(key, streams[i]!), ...(i < 2 ? [callTools(key)] : [])]);
+  const running = keys.flatMap((key, i) => [
+    read(key, i),
+    follow(key, streams[i]!),
+    ...(i < 2 ? [callTools(key)] : []),
+  ]);
   return {
     ...{ answers, streams, counts, failures },
     retried: () => retried,
@@ -159,3 +181,8 @@ export function startLoad(front: string, keys: readonly string[]): Load {
 
 /** A kill ends a session, and a call in progress fails. Then another server has to be found. */
 const MCP_TRIES = 20;
+
+interface Levels {
+  readonly ticker: string;
+  readonly spot_price?: number;
+}

@@ -1,4 +1,4 @@
-import { type Access } from '../../../src/access/access.ts';
+import type { Access } from '../../../src/access/access.ts';
 import { visitCluster } from '../../../src/cluster/join-cluster.ts';
 import { openAccess } from '../../../src/server/stored-data.ts';
 import { PASSWORD } from '../../support/postgres.ts';
@@ -61,7 +61,9 @@ export async function changeMembers(trial: TrialServers, count: number): Promise
         if (admitted === undefined || replica.soundFromMs > changedMs || member.changedMs !== changedMs) return;
         counts.checked++;
         if (admitted !== isValid && !member.isUnknown)
-          faults.push(`${replica.name} ${admitted ? 'admits' : 'refuses'} a key a second after its change, at ${new Date().toISOString()}`);
+          faults.push(
+            `${replica.name} ${admitted ? 'admits' : 'refuses'} a key a second after its change, at ${new Date().toISOString()}`,
+          );
       }),
     );
     await Promise.all(asked);
@@ -101,7 +103,9 @@ export async function changeMembers(trial: TrialServers, count: number): Promise
     async differences(replica) {
       const all = members.filter(({ isUnknown }) => !isUnknown).flatMap((member) => member.keys);
       const asked = await Promise.all(all.map(async ({ key, isValid }) => (await admits(replica, key)) === isValid));
-      return all.filter((_, i) => !asked[i]).map(({ isValid }) => `${replica.name}: a key is ${isValid ? 'refused' : 'admitted'}`);
+      return all
+        .filter((_, i) => !asked[i])
+        .map(({ isValid }) => `${replica.name}: a key is ${isValid ? 'refused' : 'admitted'}`);
     },
     async stop() {
       isStopped = true;

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
+import { APPEND_LOCK } from '../../../src/cluster/cluster-schema.ts';
 import { MIRROR } from '../../../src/cluster/join-cluster.ts';
 import { openEngine } from '../../../src/cluster/postgres-engine.ts';
-import { APPEND_LOCK } from '../../../src/cluster/cluster-schema.ts';
 import type { Transaction } from '../../../src/cluster/postgres-session.ts';
 import { clusterTables, lastKeyOf } from '../../../src/cluster/row-statements.ts';
 import { parseStoreUrl } from '../../../src/cluster/store-url.ts';
@@ -33,18 +33,30 @@ export function outdated(
 ): string[] {
   return answers.flatMap(({ server, ticker, asOf, askedMs, endedMs }) => {
     if (!isSound(server, askedMs - FRESH_MS, endedMs)) return [];
-    const newest = Math.max(...accepted.filter((each) => each.ticker === ticker && each.seenMs < askedMs - FRESH_MS).map((each) => each.asOf));
-    return asOf >= newest ? [] : [`${server} answers ${ticker} of ${asOf}, ${newest - asOf} ms older than what was stored ${FRESH_MS} ms before`];
+    const newest = Math.max(
+      ...accepted.filter((each) => each.ticker === ticker && each.seenMs < askedMs - FRESH_MS).map((each) => each.asOf),
+    );
+    return asOf >= newest
+      ? []
+      : [
+          `${server} answers ${ticker} of ${asOf}, ${newest - asOf} ms older than what was stored ${FRESH_MS} ms before`,
+        ];
   });
 }
 
-/** Returns what is wrong with a stream: its order, and what it lacks of the snapshots that were the newest when they were stored. */
-export function streamFaults({ events }: Stream, accepted: readonly Accepted[]): string[] {
+/**
+ * Returns what is wrong with a stream: its order, and what it lacks of the snapshots that were the newest when they were stored. Events may come
+ * again only if a fail-over has lost them.
+ */
+export function streamFaults({ events }: Stream, accepted: readonly Accepted[], mayRepeat: boolean): string[] {
   const faults: string[] = [];
   const newest = new Map<string, number>();
   const seen = new Set<string>();
   for (const { ticker, asOf, id } of events) {
-    if (asOf < (newest.get(ticker) ?? 0)) faults.push(`${ticker} of ${asOf} (${id}) came after a newer one`);
+    const isAgain = seen.has(`${ticker} ${asOf}`);
+    if (isAgain && !mayRepeat) faults.push(`${ticker} of ${asOf} (${id}) came twice`);
+    if (!isAgain && asOf < (newest.get(ticker) ?? 0))
+      faults.push(`${ticker} of ${asOf} (${id}) came after a newer one`);
     newest.set(ticker, Math.max(asOf, newest.get(ticker) ?? 0));
     seen.add(`${ticker} ${asOf}`);
   }
@@ -54,7 +66,8 @@ export function streamFaults({ events }: Stream, accepted: readonly Accepted[]):
     const isNewest = asOf > (advanced.get(ticker) ?? 0);
     if (isNewest) advanced.set(ticker, asOf);
     const first = firsts.get(ticker)?.[0];
-    if (isNewest && first && asOf >= first.asOf && !seen.has(`${ticker} ${asOf}`)) faults.push(`${ticker} of ${asOf} never came`);
+    if (isNewest && first && asOf >= first.asOf && !seen.has(`${ticker} ${asOf}`))
+      faults.push(`${ticker} of ${asOf} never came`);
   }
   return faults;
 }
@@ -85,30 +98,44 @@ export async function lacking({ primary }: TrialServers, { spots, prints }: Writ
   ];
 }
 
-function difference(kind: string, wanted: readonly string[], rows: readonly { what: string; times: number }[]): string[] {
+function difference(
+  kind: string,
+  wanted: readonly string[],
+  rows: readonly { what: string; times: number }[],
+): string[] {
   const times = new Map(rows.map((each) => [each.what, each.times]));
-  return wanted.filter((what) => times.get(what) !== 1).map((what) => `the ${kind} ${what} is stored ${times.get(what) ?? 0} times`);
+  return wanted
+    .filter((what) => times.get(what) !== 1)
+    .map((what) => `the ${kind} ${what} is stored ${times.get(what) ?? 0} times`);
 }
 
 /** Waits until the mirrors have the place of the log, and compares all their rows with those of the primary. Returns what differs. */
-export async function mirrorFaults({ primary }: TrialServers, replicas: readonly Replica[], sinceMs: number): Promise<string[]> {
+export async function mirrorFaults(
+  { primary }: TrialServers,
+  replicas: readonly Replica[],
+  sinceMs: number,
+): Promise<string[]> {
   const url = `postgres://${USER}@${primary.address}/${USER}?sslmode=disable`;
   const engine = openEngine(parseStoreUrl(url, { env: { PGPASSWORD: PASSWORD } }), { replica: 'model' });
   try {
-    return await engine.transaction(async (sql) => {
-      // Nothing is written while the mirrors are compared.
-      await sql.unsafe(APPEND_LOCK);
-      const [{ place }] = await sql`select max(place)::float8 as place from zomma.appends`;
-      const expected = await rowsOfPrimary(sql);
-      const faults: string[] = [];
-      for (const { name, folder } of replicas) {
-        const path = join(folder, MIRROR);
-        while (placeOf(path) !== place && performance.now() < sinceMs + EQUAL_MS) await sql`select pg_sleep(0.02)`;
-        if (placeOf(path) !== place) faults.push(`${name} has not got ${place} after ${EQUAL_MS} ms, but ${placeOf(path)}`);
-        else faults.push(...tablesThatDiffer(expected, rowsIn(path)).map((table) => `${name} has another ${table}`));
-      }
-      return faults;
-    }, { deadlineMs: 20_000 });
+    return await engine.transaction(
+      async (sql) => {
+        // Nothing is written while the mirrors are compared.
+        await sql.unsafe(APPEND_LOCK);
+        const [{ place }] = await sql`select max(place)::float8 as place from zomma.appends`;
+        const expected = await rowsOfPrimary(sql);
+        const faults: string[] = [];
+        for (const { name, folder } of replicas) {
+          const path = join(folder, MIRROR);
+          while (placeOf(path) !== place && performance.now() < sinceMs + EQUAL_MS) await sql`select pg_sleep(0.02)`;
+          if (placeOf(path) !== place)
+            faults.push(`${name} has not got ${place} after ${EQUAL_MS} ms, but ${placeOf(path)}`);
+          else faults.push(...tablesThatDiffer(expected, rowsIn(path)).map((table) => `${name} has another ${table}`));
+        }
+        return faults;
+      },
+      { deadlineMs: 20_000 },
+    );
   } finally {
     await engine.close();
   }
@@ -127,17 +154,34 @@ async function rowsOfPrimary(sql: Transaction): Promise<Record<string, unknown[]
   const found: Record<string, unknown[]> = {};
   for (const each of clusterTables()) {
     const rows: (readonly unknown[])[] = [];
-    for (let page = await each.page(sql, undefined); page.length > 0; page = await each.page(sql, lastKeyOf(each, page))) rows.push(...page);
+    for (
+      let page = await each.page(sql, undefined);
+      page.length > 0;
+      page = await each.page(sql, lastKeyOf(each, page))
+    )
+      rows.push(...page);
     found[each.table.name] = rows as unknown[];
   }
   return found;
 }
 
 function tablesThatDiffer(expected: Record<string, unknown[]>, actual: Record<string, unknown[]>): string[] {
-  const text = (rows: unknown) => JSON.stringify(rows, (_, value) => (value instanceof Uint8Array || value?.type === 'Buffer' ? Bun.hash(value.data ? Uint8Array.from(value.data) : value).toString() : value));
-  return Object.keys(expected).filter((name) => text(expected[name]) !== text(actual[name])).map((name) => {
-    const [a, b] = [expected[name]!, actual[name]!].map((rows) => new Set(rows.map((row) => text(row))));
-    const only = (one: Set<string>, other: Set<string>) => [...one].filter((row) => !other.has(row)).slice(0, 3).join(' ').slice(0, 300);
-    return `${name}: lacks ${only(a!, b!)}, has ${only(b!, a!)}`;
-  });
+  const text = (rows: unknown) =>
+    JSON.stringify(rows, (_, value) =>
+      value instanceof Uint8Array || value?.type === 'Buffer'
+        ? Bun.hash(value.data ? Uint8Array.from(value.data) : value).toString()
+        : value,
+    );
+  return Object.keys(expected)
+    .filter((name) => text(expected[name]) !== text(actual[name]))
+    .map((name) => {
+      const [a, b] = [expected[name]!, actual[name]!].map((rows) => new Set(rows.map((row) => text(row))));
+      const only = (one: Set<string>, other: Set<string>) =>
+        [...one]
+          .filter((row) => !other.has(row))
+          .slice(0, 3)
+          .join(' ')
+          .slice(0, 300);
+      return `${name}: lacks ${only(a!, b!)}, has ${only(b!, a!)}`;
+    });
 }

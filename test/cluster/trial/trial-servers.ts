@@ -70,7 +70,15 @@ export class TrialServers implements AsyncDisposable {
   }
 
   async startReplica(replica: Replica): Promise<void> {
-    const args = ['serve', '--port', new URL(replica.url).port, '--replica', replica.name, '--data-dir', replica.folder];
+    const args = [
+      'serve',
+      '--port',
+      new URL(replica.url).port,
+      '--replica',
+      replica.name,
+      '--data-dir',
+      replica.folder,
+    ];
     const proxied = ['--behind-proxy', '--trusted-proxies', '127.0.0.1', '--rate-limit', 'off'];
     const data = ['--feed', `files:${this.drops}`, '--store', storeUrl(replica.links)];
     replica.server = await startServer(BINARY, [...args, ...proxied, ...data], this.#env);
@@ -143,7 +151,14 @@ export class TrialServers implements AsyncDisposable {
     // Until a standby runs, nothing listens at the second host.
     links[1]!.target = 1;
     const url = `http://127.0.0.1:${await freePort()}`;
-    return { name, folder: this.makeFolder(name), url, server: undefined, links, soundFromMs: Number.POSITIVE_INFINITY };
+    return {
+      name,
+      folder: this.makeFolder(name),
+      url,
+      server: undefined,
+      links,
+      soundFromMs: Number.POSITIVE_INFINITY,
+    };
   }
 
   /** Starts haproxy as the page configures it, with a server more. Answers name the server that gave them. */
@@ -167,7 +182,11 @@ export class TrialServers implements AsyncDisposable {
     const log = Bun.file(join(this.#folder, 'haproxy.log'));
     this.#proxy = Bun.spawn(['haproxy', '-db', '-f', file], { stdout: 'ignore', stderr: log });
     this.front = `https://localhost:${port}`;
-    const isUp = () => fetch(`${this.front}/ready`, TRUSTED).then(({ status }) => status === 200, () => false);
+    const isUp = () =>
+      fetch(`${this.front}/ready`, TRUSTED).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
     while (!(await isUp())) await Bun.sleep(20);
   }
 

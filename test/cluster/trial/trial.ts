@@ -88,6 +88,15 @@ export async function runTrial(steps: readonly Step[], onFault: (text: string) =
   stopAt = undefined;
   await Bun.sleep(1_500);
   faults.push(...(await mirrorFaults(trial, trial.replicas, performance.now())));
+  if (process.env.TRIAL_DEBUG) {
+    const rows = await trial.primary.query(
+      "select underlying, as_of, seq::text, advanced, kept_at, log_place::text from zomma.levels where underlying='SPY' order by as_of",
+      'zomma',
+    );
+    for (const r of rows) console.log(r.as_of, r.seq, r.advanced, r.kept_at, r.log_place);
+    for (const a of witness.accepted.filter((x) => x.ticker === 'SPY'))
+      console.log('acc', a.asOf, a.place, Math.round(a.seenMs));
+  }
   await load.stop();
   await witness.stop();
   const differences = (await Promise.all(trial.replicas.map((each) => members.differences(each)))).flat();
@@ -99,7 +108,13 @@ export async function runTrial(steps: readonly Step[], onFault: (text: string) =
   faults.push(...invented(drops, [...load.answers, ...events]).slice(0, 5));
   const old = outdated(load.answers, witness.accepted, soundness.isSound);
   faults.push(...old.slice(0, 5), ...(old.length > 5 ? [`${old.length} outdated answers`] : []));
-  load.streams.forEach((stream, i) => faults.push(...streamFaults(stream, witness.accepted).slice(0, 5).map((each) => `stream ${i}: ${each}`)));
+  load.streams.forEach((stream, i) =>
+    faults.push(
+      ...streamFaults(stream, witness.accepted, mayLose)
+        .slice(0, 5)
+        .map((each) => `stream ${i}: ${each}`),
+    ),
+  );
   return {
     faults,
     figures: {
@@ -131,7 +146,8 @@ async function waitFor(holds: () => boolean, ms: number): Promise<void> {
 /** Records when servers were disturbed. */
 function watchSoundness(trial: TrialServers) {
   const seen: { readonly atMs: number; readonly sound: ReadonlyMap<string, number> }[] = [];
-  const look = () => seen.push({ atMs: performance.now(), sound: new Map(trial.replicas.map((each) => [each.name, each.soundFromMs])) });
+  const look = () =>
+    seen.push({ atMs: performance.now(), sound: new Map(trial.replicas.map((each) => [each.name, each.soundFromMs])) });
   look();
   const timer = setInterval(look, 50);
   return {
