@@ -64,7 +64,10 @@ export function writeDrops(folder: string): Written {
       ];
       appendFileSync(join(folder, `${ticker}-tape.csv`), `${row}\n`);
     });
-    if (waiting.length > 0) late = () => waiting.forEach((each) => each());
+    if (waiting.length > 0)
+      late = () => {
+        for (const each of waiting) each();
+      };
     due?.();
   };
   writeRound();

@@ -9,7 +9,8 @@ interface KnownMember {
   readonly uuid: string;
   readonly keys: { readonly key: string; isValid: boolean }[];
   isUnknown: boolean;
-  changedMs: number;
+  /** When changes were acknowledged, ms of `performance.now()`. */
+  readonly changes: number[];
 }
 
 export interface Members {
@@ -17,8 +18,9 @@ export interface Members {
   readonly keys: readonly string[];
   /** Answers to keys that were no longer or not yet right. */
   readonly faults: readonly string[];
-  readonly counts: { changed: number; refused: number; checked: number };
-  /** Returns the members whose acknowledged state a server does not have. */
+  /** The numbers of changes: acknowledged, not acknowledged, and checked at a server a second later. `lost`: undone by a fail-over. */
+  readonly counts: { changed: number; refused: number; checked: number; lost: number };
+  /** Returns the keys whose acknowledged state a server does not have, without the lost ones. */
   differences(replica: Replica): Promise<string[]>;
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -36,12 +38,12 @@ export async function changeMembers(trial: TrialServers, count: number): Promise
   const access: Access = openAccess(visit.store, dataDir);
   const faults: string[] = [];
   const members: KnownMember[] = [];
-  const counts = { changed: 0, refused: 0, checked: 0 };
+  const counts = { changed: 0, refused: 0, checked: 0, lost: 0 };
   let isStopped = false;
   const add = async (): Promise<KnownMember> => {
     const uuid = crypto.randomUUID();
     const { apiKey } = await access.addMember({ uuid });
-    const member = { uuid, keys: [{ key: apiKey, isValid: true }], isUnknown: false, changedMs: performance.now() };
+    const member = { uuid, keys: [{ key: apiKey, isValid: true }], isUnknown: false, changes: [performance.now()] };
     members.push(member);
     return member;
   };
@@ -50,17 +52,19 @@ export async function changeMembers(trial: TrialServers, count: number): Promise
     await response?.text();
     return response === undefined || response.status >= 500 ? undefined : response.status === 200;
   };
+  const isTorn = ({ changes }: KnownMember): boolean =>
+    trial.tornTimes.some(([fromMs, toMs]) => changes.some((ms) => ms >= fromMs && ms <= toMs));
   /** Asks all servers that have been sound since a change, a second after it. */
   const check = async (member: KnownMember): Promise<void> => {
-    const { changedMs } = member;
+    const changedMs = member.changes.at(-1)!;
     await Bun.sleep(Math.max(0, changedMs + EVERYWHERE_MS - performance.now()));
     const asked = member.keys.flatMap(({ key, isValid }) =>
       trial.replicas.map(async (replica) => {
         if (replica.soundFromMs > changedMs) return;
         const admitted = await admits(replica, key);
-        if (admitted === undefined || replica.soundFromMs > changedMs || member.changedMs !== changedMs) return;
+        if (admitted === undefined || replica.soundFromMs > changedMs || member.changes.at(-1) !== changedMs) return;
         counts.checked++;
-        if (admitted !== isValid && !member.isUnknown)
+        if (admitted !== isValid && !member.isUnknown && !isTorn(member))
           faults.push(
             `${replica.name} ${admitted ? 'admits' : 'refuses'} a key a second after its change, at ${new Date().toISOString()}`,
           );
@@ -83,7 +87,7 @@ export async function changeMembers(trial: TrialServers, count: number): Promise
         await access.revoke(member.uuid);
         for (const each of member.keys) each.isValid = false;
       }
-      changed.changedMs = performance.now();
+      changed.changes.push(performance.now());
       counts.changed++;
       checking.push(check(changed));
     } catch {
@@ -101,11 +105,18 @@ export async function changeMembers(trial: TrialServers, count: number): Promise
   return {
     ...{ keys, faults, counts },
     async differences(replica) {
-      const all = members.filter(({ isUnknown }) => !isUnknown).flatMap((member) => member.keys);
-      const asked = await Promise.all(all.map(async ({ key, isValid }) => (await admits(replica, key)) === isValid));
-      return all
-        .filter((_, i) => !asked[i])
-        .map(({ isValid }) => `${replica.name}: a key is ${isValid ? 'refused' : 'admitted'}`);
+      const known = members.filter(({ isUnknown }) => !isUnknown);
+      const wrong = await Promise.all(
+        known.map(async (member) => {
+          const states = await Promise.all(member.keys.map(({ key }) => admits(replica, key)));
+          return member.keys.some(({ isValid }, i) => states[i] !== isValid);
+        }),
+      );
+      const different = known.filter((_, i) => wrong[i]);
+      counts.lost = different.filter(isTorn).length;
+      return different
+        .filter((member) => !isTorn(member))
+        .map(({ uuid }) => `${replica.name} has another state of the member ${uuid}`);
     },
     async stop() {
       isStopped = true;

@@ -14,7 +14,9 @@ export interface Replica {
   server: Server | undefined;
   /** The networks to the hosts of `--store`, in their order. */
   readonly links: readonly TcpProxy[];
-  /** Since when nothing is wrong with this server and its way to the primary, ms of `performance.now()`. Infinity while something is. */
+  /** The number of faults of this server, and of its way to the primary, that last. */
+  disturbances: number;
+  /** Since when there is none, ms of `performance.now()`. Infinity while there is one. */
   soundFromMs: number;
 }
 
@@ -30,6 +32,8 @@ export class TrialServers implements AsyncDisposable {
   readonly drops: string;
   replicas: readonly Replica[] = [];
   front = '';
+  /** The times in which acknowledged changes may be lost, because the next primary did not get them, ms of `performance.now()`. */
+  readonly tornTimes: (readonly [fromMs: number, toMs: number])[] = [];
   primary!: PostgresServer;
   standby: PostgresServer | undefined;
   #proxy: Bun.Subprocess | undefined;
@@ -44,7 +48,8 @@ export class TrialServers implements AsyncDisposable {
   static async start(folder: string): Promise<TrialServers> {
     const trial = new TrialServers(folder);
     try {
-      trial.#started.push((trial.primary = await PostgresServer.start()));
+      trial.primary = await PostgresServer.start();
+      trial.#started.push(trial.primary);
       trial.#own = await trial.#link();
       trial.replicas = await Promise.all(NAMES.map((name) => trial.#makeReplica(name)));
       await Promise.all(trial.replicas.map((each) => trial.startReplica(each)));
@@ -81,35 +86,41 @@ export class TrialServers implements AsyncDisposable {
     ];
     const proxied = ['--behind-proxy', '--trusted-proxies', '127.0.0.1', '--rate-limit', 'off'];
     const data = ['--feed', `files:${this.drops}`, '--store', storeUrl(replica.links)];
-    replica.server = await startServer(BINARY, [...args, ...proxied, ...data], this.#env);
-    this.mended(replica);
+    while (!replica.server) {
+      try {
+        replica.server = await startServer(BINARY, [...args, ...proxied, ...data], this.#env);
+      } catch (error) {
+        // A service manager starts a server again that has found no primary.
+        if (!/cannot be reached|does not answer|no primary|connection|starts or stops/.test((error as Error).message))
+          throw error;
+        await Bun.sleep(200);
+      }
+    }
   }
 
   /** Ends a server at once. */
   async kill(replica: Replica): Promise<void> {
     const { pid, ended } = replica.server!;
-    this.disturb(replica);
     replica.server = undefined;
     process.kill(pid, 'SIGKILL');
     await ended;
   }
 
-  /** Says that something is wrong with servers. */
-  disturb(...replicas: readonly Replica[]): void {
-    for (const each of replicas) each.soundFromMs = Number.POSITIVE_INFINITY;
-  }
-
-  /** Says that nothing is wrong with servers any more. */
-  mended(...replicas: readonly Replica[]): void {
-    for (const each of replicas) each.soundFromMs = performance.now();
+  /** Does what disturbs servers. */
+  async disturb(replicas: readonly Replica[], work: () => Promise<void>): Promise<void> {
+    for (const each of replicas) {
+      each.disturbances++;
+      each.soundFromMs = Number.POSITIVE_INFINITY;
+    }
+    await work();
+    for (const each of replicas) if (--each.disturbances === 0) each.soundFromMs = performance.now();
   }
 
   /** Returns the server that holds the lease, or undefined. */
   async leader(): Promise<Replica | undefined> {
-    const [lease] = await this.primary.query(
-      `select split_part(holder, ' ', 1) as name from zomma.leases where until > clock_timestamp()`,
-      USER,
-    );
+    const text = `select split_part(holder, ' ', 1) as name from zomma.leases where until > clock_timestamp()`;
+    // The primary may be away.
+    const [lease] = await this.primary.query(text, USER).catch(() => []);
     return this.replicas.find(({ name }) => name === lease?.name);
   }
 
@@ -124,18 +135,19 @@ export class TrialServers implements AsyncDisposable {
 
   /** Starts a standby at the free host. */
   async addStandby(options: { readonly synchronous: boolean }): Promise<void> {
-    this.#started.push((this.standby = await this.primary.standby(options)));
+    this.standby = await this.primary.standby(options);
+    this.#started.push(this.standby);
     const used = this.#own.findIndex(({ target }) => target === this.primary.port);
     this.#point((used + 1) % HOSTS, this.standby.port);
   }
 
   /** Kills the primary and promotes the standby. */
   async failOver(): Promise<void> {
-    this.disturb(...this.replicas);
-    await this.primary.kill();
-    await this.standby!.promote();
-    [this.primary, this.standby] = [this.standby!, undefined];
-    this.mended(...this.replicas);
+    await this.disturb(this.replicas, async () => {
+      await this.primary.kill();
+      await this.standby!.promote();
+      [this.primary, this.standby] = [this.standby!, undefined];
+    });
   }
 
   #point(host: number, port: number): void {
@@ -157,7 +169,8 @@ export class TrialServers implements AsyncDisposable {
       url,
       server: undefined,
       links,
-      soundFromMs: Number.POSITIVE_INFINITY,
+      disturbances: 0,
+      soundFromMs: 0,
     };
   }
 

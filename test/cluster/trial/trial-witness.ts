@@ -24,7 +24,9 @@ export interface Witness {
   /** What must never be: a place or an id of a snapshot that was given twice. */
   readonly faults: readonly string[];
   /** The number of appends that a fail-over has lost. */
-  readonly lost: () => Promise<number>;
+  lost(): Promise<number>;
+  /** Returns the snapshots that no fail-over has lost. */
+  kept(): Promise<Accepted[]>;
   stop(): Promise<void>;
 }
 
@@ -80,6 +82,10 @@ export async function startWitness(trial: TrialServers): Promise<Witness> {
     if (leases.some((each) => each.epoch === lease.epoch)) faults.push(`epoch ${lease.epoch} was given twice`);
     leases.push({ ...lease, seenMs });
   };
+  const places = async (): Promise<ReadonlySet<number>> => {
+    const rows = await trial.primary.query('select place::float8 as place from zomma.appends', USER);
+    return new Set(rows.map(({ place }) => place as number));
+  };
   let isStopped = false;
   const running = (async () => {
     while (!isStopped) {
@@ -93,9 +99,12 @@ export async function startWitness(trial: TrialServers): Promise<Witness> {
     leases,
     faults,
     async lost() {
-      const rows = await trial.primary.query('select place::float8 as place from zomma.appends', USER);
-      const present = new Set(rows.map(({ place }) => place as number));
+      const present = await places();
       return [...batches.keys()].filter((place) => !present.has(place)).length;
+    },
+    async kept() {
+      const present = await places();
+      return accepted.filter(({ place }) => present.has(place));
     },
     async stop() {
       isStopped = true;
