@@ -36,7 +36,8 @@ const FULL_ONLY: readonly FaultName[] = ['pause of the engine', 'pause of a foll
 
 beforeAll(() => buildBinary() as Promise<void>, 240_000);
 
-function show({ steps, figures }: Findings): void {
+function show({ faults, steps, figures, log }: Findings): void {
+  if (faults.length > 0) console.log(log);
   for (const each of steps) console.log(JSON.stringify(each));
   console.log(JSON.stringify(figures));
 }

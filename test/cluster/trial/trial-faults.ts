@@ -45,6 +45,7 @@ export const SERVER_FAULTS = {
     for (const replica of trial.replicas) {
       await trial.disturb([replica], async () => {
         const { code, stderr } = await replica.server!.stop('SIGTERM');
+        replica.ended += stderr;
         replica.server = undefined;
         if (code !== 0) throw new Error(`${replica.name} ended with ${code}: ${stderr}`);
         await trial.startReplica(replica);

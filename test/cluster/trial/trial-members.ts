@@ -66,7 +66,7 @@ export async function changeMembers(trial: TrialServers, count: number): Promise
         counts.checked++;
         if (admitted !== isValid && !member.isUnknown && !isTorn(member))
           faults.push(
-            `${replica.name} ${admitted ? 'admits' : 'refuses'} a key a second after its change, at ${new Date().toISOString()}`,
+            `${replica.name} ${admitted ? 'admits' : 'refuses'} a key a second after its change, at ${new Date().toISOString()}, ${Math.round(changedMs - replica.soundFromMs)} ms after the last disturbance`,
           );
       }),
     );

@@ -5,19 +5,29 @@ import { freePort, PASSWORD, PostgresServer, USER } from '../../support/postgres
 import { BINARY, ROOT, run, type Server, startServer } from '../../support/process.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
-/** One of the servers of a trial, with its data folder and its network to the hosts of Postgres. */
-export interface Replica {
-  readonly name: string;
-  readonly folder: string;
-  readonly url: string;
+/** One of the servers of a trial. */
+export class Replica {
   /** Undefined while the process does not run. */
   server: Server | undefined;
-  /** The networks to the hosts of `--store`, in their order. */
-  readonly links: readonly TcpProxy[];
+  /** The logs of the processes of before. */
+  ended = '';
   /** The number of faults of this server, and of its way to the primary, that last. */
-  disturbances: number;
+  disturbances = 0;
   /** Since when there is none, ms of `performance.now()`. Infinity while there is one. */
-  soundFromMs: number;
+  soundFromMs = 0;
+
+  constructor(
+    readonly name: string,
+    readonly folder: string,
+    readonly url: string,
+    /** The networks to the hosts of `--store`, in their order. */
+    readonly links: readonly TcpProxy[],
+  ) {}
+
+  /** The logs of all processes. */
+  get log(): string {
+    return this.ended + (this.server?.log() ?? '');
+  }
 }
 
 const HOSTS = 2;
@@ -101,6 +111,7 @@ export class TrialServers implements AsyncDisposable {
   /** Ends a server at once. */
   async kill(replica: Replica): Promise<void> {
     const { pid, ended } = replica.server!;
+    replica.ended = replica.log;
     replica.server = undefined;
     process.kill(pid, 'SIGKILL');
     await ended;
@@ -163,15 +174,7 @@ export class TrialServers implements AsyncDisposable {
     // Until a standby runs, nothing listens at the second host.
     links[1]!.target = 1;
     const url = `http://127.0.0.1:${await freePort()}`;
-    return {
-      name,
-      folder: this.makeFolder(name),
-      url,
-      server: undefined,
-      links,
-      disturbances: 0,
-      soundFromMs: 0,
-    };
+    return new Replica(name, this.makeFolder(name), url, links);
   }
 
   /** Starts haproxy as the page configures it, with a server more. Answers name the server that gave them. */

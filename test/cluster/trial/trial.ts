@@ -15,11 +15,14 @@ export interface Findings {
   readonly faults: readonly string[];
   readonly steps: readonly StepFigures[];
   readonly figures: Readonly<Record<string, unknown>>;
+  /** The logs of the servers, without single requests. */
+  readonly log: string;
 }
 
 /** What a step has caused. Times are ms since its beginning, if they name no other. */
 export interface StepFigures {
   readonly faults: string;
+  readonly at: string;
   readonly tookMs: number;
   /** Time after the end of the faults until all mirrors were equal. */
   readonly equalAfterMs: number;
@@ -63,6 +66,7 @@ export async function runTrial(steps: readonly Step[]): Promise<Findings> {
   };
   for (const { faults: given, restMs } of steps) {
     const beganMs = performance.now();
+    const at = new Date().toISOString();
     const leases = witness.leases.length;
     await Promise.all(given.map(({ name, ms, which }) => FAULTS[name](trial, ms, which)));
     const endedMs = performance.now();
@@ -79,6 +83,7 @@ export async function runTrial(steps: readonly Step[]): Promise<Findings> {
     const broken = breaksSince(load, beganMs);
     stepFigures.push({
       faults: names,
+      at,
       tookMs: Math.round(endedMs - beganMs),
       equalAfterMs,
       leaseMs: leaseAt && Math.round(leaseAt - beganMs),
@@ -118,6 +123,7 @@ export async function runTrial(steps: readonly Step[]): Promise<Findings> {
   );
   return {
     faults,
+    log: trial.replicas.map((each) => `${each.name}:\n${each.log}`).join('\n'),
     steps: stepFigures,
     figures: {
       ...{ requests: load.counts, failed: load.failures.length, postsOfMcpThatFailedOnce: load.retried() },
