@@ -112,6 +112,10 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
         onApplied();
       },
       onRefill: (reason) => observe({ kind: 'mirror_refilled', reason }),
+      onLost(rows) {
+        const countOf = (name: string) => rows.filter(({ table }) => table.name === name).length;
+        observe({ kind: 'writes_lost', members: countOf('members'), audit_rows: countOf('audit'), rows: rows.length });
+      },
       onProblem(error) {
         if (error === undefined && replica.isComplete()) complete.resolve();
         const { message } = error ?? {};

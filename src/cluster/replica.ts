@@ -22,6 +22,8 @@ export interface ReplicaDeps {
   readonly onApplied: () => void;
   /** Called when the mirror is filled anew, with the reason. */
   readonly onRefill: (reason: string) => void;
+  /** Called when a fail-over has lost changes that the mirror had, with their rows. The mirror then has what the primary has. */
+  readonly onLost?: (rows: readonly AppliedRow[]) => void;
   /** Called when a step of the follower fails, and with undefined when one succeeds again. */
   readonly onProblem: (error: Error | undefined) => void;
 }
@@ -45,6 +47,7 @@ export async function openReplica({
   mayCreate = false,
   onApplied,
   onRefill,
+  onLost,
   onProblem,
 }: ReplicaDeps) {
   const head = await engine.transaction((sql) => (mayCreate ? openCluster(sql) : readHead(sql)));
@@ -115,23 +118,23 @@ export async function openReplica({
 
   /** Reads the rows again that were changed at places that a fail-over has lost. */
   const repair = async (place: MirrorPlace): Promise<void> => {
-    const { lastCommon, changes } = await engine.transaction(
+    const found = await engine.transaction(
       async (sql) => {
         const common = await lastKnownPlace(sql, mirror.appliedPlaces());
-        return {
-          lastCommon: common,
-          changes: common === undefined ? undefined : await rowsAgain(sql, mirror.appliedAfter(common)),
-        };
+        if (common === undefined) return undefined;
+        const lost = mirror.appliedAfter(common);
+        return { common, lost, changes: await rowsAgain(sql, lost) };
       },
       { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
     );
-    if (lastCommon === undefined || changes === undefined) {
+    if (found === undefined) {
       onRefill('a fail-over has lost more than the mirror remembers');
       mirror.clear();
       isComplete = false;
       return;
     }
-    mirror.apply(changes, { ...place, place: lastCommon }, place);
+    mirror.apply(found.changes, { ...place, place: found.common }, place);
+    onLost?.(found.lost);
   };
 
   /** Reads the log to its end. */

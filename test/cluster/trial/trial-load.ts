@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 export interface LiveEvent {
-  readonly id: number;
+  readonly id: string;
   readonly ticker: string;
   readonly asOf: number;
   readonly spot: number;
@@ -134,7 +134,7 @@ export function startLoad(front: string, keys: readonly string[]): Load {
   }));
   const follow = async (key: string, { events, breaks }: (typeof streams)[number]): Promise<void> => {
     while (!isOver()) {
-      const resume: Record<string, string> = events.length > 0 ? { 'Last-Event-ID': String(events.at(-1)!.id) } : {};
+      const resume: Record<string, string> = events.length > 0 ? { 'Last-Event-ID': events.at(-1)!.id } : {};
       try {
         const headers = { 'X-API-Key': key, ...resume };
         const path = `/api/v1/stream/gex/${TICKERS.join()}`;
@@ -147,7 +147,7 @@ export function startLoad(front: string, keys: readonly string[]): Load {
           if (event.event !== 'gex') continue;
           const { ticker, provenance, spot_price: spot } = JSON.parse(event.data);
           events.push({
-            id: Number(event.id),
+            id: event.id!,
             ticker,
             asOf: Date.parse(provenance.as_of),
             spot,

@@ -74,7 +74,7 @@ export function streamFaults({ events }: Stream, accepted: readonly Accepted[], 
 
 /** Returns the ids that were given to two events. */
 export function idsGivenTwice(streams: readonly Stream[]): string[] {
-  const known = new Map<number, string>();
+  const known = new Map<string, string>();
   return streams.flatMap(({ events }) =>
     events.flatMap(({ id, ticker, asOf }) => {
       const what = `${ticker} ${asOf}`;

@@ -37,6 +37,8 @@ export interface StepFigures {
 
 /** Accounts, each with a reader and a stream. */
 const ACCOUNTS = 9;
+/** What a server logs after a fail-over that lost changes of members. */
+const LOST = /"message":"writes_lost".*?"members":(\d+)/g;
 /** The limit of the time for which a stream is away, ms. */
 const BACK_MS = 5_000;
 /** Time in which the feed reads the last files, ms: it looks every five seconds. */
@@ -105,6 +107,10 @@ export async function runTrial(steps: readonly Step[]): Promise<Findings> {
     ...members.faults,
     ...(await Promise.all(trial.replicas.map((each) => members.differences(each)))).flat(),
   ]);
+  const reported = trial.replicas.flatMap(({ log }) => [...log.matchAll(LOST)].map(([, count]) => Number(count)));
+  const { lost: lostMembers } = members.counts;
+  if (lostMembers > 0 && !reported.some((count) => count > 0))
+    report('members', [`the log says nothing of ${lostMembers} lost changes`]);
   const lostAppends = await witness.lost();
   const mayLose = trial.tornTimes.length > 0;
   if (!mayLose && lostAppends > 0) report('log', [`${lostAppends} appends were lost`]);
