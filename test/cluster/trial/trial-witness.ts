@@ -54,6 +54,10 @@ export async function startWitness(trial: TrialServers): Promise<Witness> {
   const batches = new Map<number, string>();
   const ids = new Map<number, string>();
   let after = 0;
+  const note = (place: number, batch: string): void => {
+    if ((batches.get(place) ?? batch) !== batch) faults.push(`place ${place} was given twice`);
+    batches.set(place, batch);
+  };
   const look = async (): Promise<void> => {
     const [row] = await trial.primary.query(
       `select json_build_object(
@@ -66,9 +70,7 @@ export async function startWitness(trial: TrialServers): Promise<Witness> {
     const seenMs = performance.now();
     const { appends, snapshots, lease } = JSON.parse(row!.seen as string) as Seen;
     for (const { place, batch } of appends) {
-      const known = batches.get(place);
-      if (known !== undefined && known !== batch) faults.push(`place ${place} was given twice`);
-      batches.set(place, batch);
+      note(place, batch);
       after = Math.max(after, place);
     }
     for (const { id, underlying: ticker, as_of: asOf, place } of snapshots) {
@@ -83,7 +85,12 @@ export async function startWitness(trial: TrialServers): Promise<Witness> {
     leases.push({ ...lease, seenMs });
   };
   const places = async (): Promise<ReadonlySet<number>> => {
-    const rows = await trial.primary.query('select place::float8 as place from zomma.appends', USER);
+    const rows = await trial.primary.query(
+      'select place::float8 as place, batch::text as batch from zomma.appends',
+      USER,
+    );
+    // A place of before a fail-over may have been given again.
+    for (const { place, batch } of rows as { place: number; batch: string }[]) note(place, batch);
     return new Set(rows.map(({ place }) => place as number));
   };
   let isStopped = false;
@@ -103,6 +110,7 @@ export async function startWitness(trial: TrialServers): Promise<Witness> {
       return [...batches.keys()].filter((place) => !present.has(place)).length;
     },
     async kept() {
+      await look();
       const present = await places();
       return accepted.filter(({ place }) => present.has(place));
     },
