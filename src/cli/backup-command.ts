@@ -1,16 +1,18 @@
-import { join } from 'node:path';
+import { constants } from 'node:os';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import { EXIT_CODES } from '../core/exit-codes.ts';
 import { readNamedFile } from '../settings/setting-sources.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
+import { textOfError } from './error-text.ts';
 
 /** Adds `zomma backup` and `zomma restore`. */
 export function addBackup(program: CliCommand): void {
   const backup = program
     .command('backup')
-    .argument('<dest>', 'folder to create; with --every, the folder of all backups')
+    .argument('<dest>', 'folder to create; with --every, the folder of all backups, which must exist')
     .description(
       'Back up the data folder, also while a server runs: a checked copy of one moment, with a manifest. The secret, on which all API keys depend, is left out unless --with-secret is given.',
     )
@@ -19,7 +21,7 @@ export function addBackup(program: CliCommand): void {
     .option(...PASSPHRASE_FILE)
     .option(
       '--every <time>',
-      'make a backup every so often until the command is ended, e.g. 1h or 1d',
+      'make a backup every so often until the command is ended, e.g. 5m or 1d. A round that fails is reported on standard error, and the next one is tried',
       durationOf('--every'),
     )
     .option('--keep <n>', 'with --every: number of backups to keep', countOf, 7)
@@ -31,35 +33,37 @@ export function addBackup(program: CliCommand): void {
       'zomma backup verify /backup/zomma-monday',
     )
     .action(async (dest: string, options) => {
-      const { backUpData, removeOldBackups } = await import('../server/stored-data.ts');
+      const { backUpData } = await import('../server/backups.ts');
       const passphrase = options.withSecret ? passphraseIn(options.passphraseFile, '--with-secret') : undefined;
-      const make = async (to: string) => {
-        const { manifest, isRecorded } = await backUpData(options.dataDir, to, { nowMs: Date.now(), passphrase });
+      const stop = new AbortController();
+      for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(name));
+      const backUp = async (to: string) => {
+        const startedAt = performance.now();
+        const { manifest, isRecorded } = await backUpData(options.dataDir, to, { passphrase, signal: stop.signal });
         const bytes = Object.values(manifest.files).reduce((sum, each) => sum + each.bytes, 0);
         print(
           options.json
             ? shownJson({ backup: to, ...manifest })
-            : `${to}: ${(bytes / 1e6).toFixed(1)} MB, schema ${manifest.schema}, checked`,
+            : `${to}: ${(bytes / 1e6).toFixed(1)} MB in ${secondsText(performance.now() - startedAt)}, schema ${manifest.schema}, checked`,
         );
         if (!isRecorded)
           process.stderr.write(
             `The backup is whole, but this user may not write to ${options.dataDir}, so \`zomma check\` and the metrics do not know of it.\n`,
           );
       };
-      if (options.every === undefined) return make(dest);
-      const stopped = Promise.withResolvers<true>();
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
-      for (;;) {
-        const name = new Date().toISOString().replace(/[:.]/g, '-');
-        await make(join(dest, name));
-        for (const old of removeOldBackups(dest, options.keep)) print(`${old}: removed`);
-        if (await Promise.race([stopped.promise, Bun.sleep(options.every)])) return;
+      try {
+        if (options.every === undefined) await backUp(dest);
+        else process.exitCode = await backUpEvery(options.every, { dest, keep: options.keep, stop, backUp });
+      } catch (error) {
+        if (!stop.signal.aborted) throw error;
+        process.stderr.write('zomma: interrupted before the backup was complete. Nothing of it remains.\n');
+        process.exitCode = 128 + constants.signals[stop.signal.reason as NodeJS.Signals];
       }
     });
 
   backup
     .command('verify')
-    .argument('<backup>', 'folder of a backup')
+    .argument('<backup>', 'folder of a backup, or a folder of backups, of which the newest is taken')
     .description(
       'Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest. The secret of the data folder, or the one in the backup, proves who made the backup.',
     )
@@ -67,26 +71,26 @@ export function addBackup(program: CliCommand): void {
     .option(...PASSPHRASE_FILE)
     .json()
     .examples(
-      'zomma backup verify /backup/zomma-monday --data-dir /var/lib/zomma',
+      'zomma backup verify /backup/zomma --data-dir /var/lib/zomma',
       'zomma backup verify /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, _, command: CliCommand) => {
-      const { rehearseRestore } = await import('../server/stored-data.ts');
+      const { rehearseRestore } = await import('../server/backups.ts');
       // The flags that `zomma backup` also has are parsed as its flags, even after `verify`.
       const options = command.optsWithGlobals();
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
-      const { manifest, isVerified } = await rehearseRestore(from, { dataDir: options.dataDir, passphrase });
+      const { path, manifest, isVerified } = await rehearseRestore(from, { dataDir: options.dataDir, passphrase });
       const rows = Object.values(manifest.rows).reduce((sum, each) => sum + each, 0);
       print(
         options.json
-          ? shownJson({ backup: from, origin_verified: isVerified, ...manifest })
-          : `${from}: whole, origin ${isVerified ? 'verified' : 'not verified'}. Made ${manifest.made_at} by ${manifest.version}, schema ${manifest.schema}, ${rows} rows`,
+          ? shownJson({ backup: path, origin_verified: isVerified, ...manifest })
+          : `${path}: whole, origin ${isVerified ? 'verified' : 'not verified'}. Made ${manifest.made_at} by ${manifest.version}, schema ${manifest.schema}, ${rows} rows`,
       );
     });
 
   program
     .command('restore')
-    .argument('<backup>', 'folder of a backup')
+    .argument('<backup>', 'folder of a backup, or a folder of backups, of which the newest whole one is taken')
     .description(
       'Restore a backup into a data folder that has no data, and on which no server runs. The folder may have the secret of the earlier folder, which proves who made the backup.',
     )
@@ -94,15 +98,23 @@ export function addBackup(program: CliCommand): void {
     .option(...PASSPHRASE_FILE)
     .option('--unverified', 'restore a backup although nothing proves who made it')
     .examples(
-      'zomma restore /backup/zomma-monday --data-dir /var/lib/zomma',
+      'zomma restore /backup/zomma --data-dir /var/lib/zomma',
       'zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, options) => {
-      const { restoreData } = await import('../server/stored-data.ts');
+      const { restoreData } = await import('../server/backups.ts');
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
       const isUnverified = options.unverified === true;
-      const { manifest, hasSecret } = await restoreData(from, { ...options, passphrase, isUnverified });
-      print(`${options.dataDir}: restored the backup of ${manifest.made_at}`);
+      const onSkipped = ({ message }: Error) =>
+        process.stderr.write(`zomma: not whole, so an older backup is taken: ${message}\n`);
+      const { path, manifest, hasSecret } = await restoreData(from, {
+        ...options,
+        passphrase,
+        isUnverified,
+        onSkipped,
+      });
+      const age = secondsText(Date.now() - Date.parse(manifest.made_at));
+      print(`${options.dataDir}: restored ${path}. Its data are of ${manifest.made_at}, ${age} ago`);
       const members = manifest.rows.members ?? 0;
       if (!hasSecret && members > 0) {
         print(
@@ -110,6 +122,34 @@ export function addBackup(program: CliCommand): void {
         );
       }
     });
+}
+
+interface EveryOptions {
+  readonly dest: string;
+  readonly keep: number;
+  readonly stop: AbortController;
+  readonly backUp: (to: string) => Promise<void>;
+}
+
+/** Makes backups until the signal. Resolves with the exit code: a failure if the last round that ended made no backup. */
+async function backUpEvery(everyMs: number, { dest, keep, stop, backUp }: EveryOptions): Promise<number> {
+  const { errorPriority } = await import('../core/log.ts');
+  const { repeatBackups } = await import('../server/repeated-backups.ts');
+  const report = (text: string) => process.stderr.write(`${errorPriority()}${text.replace(/\n\s*/g, '. ')}\n`);
+  const isMade = await repeatBackups({
+    ...{ folder: dest, everyMs, keep, signal: stop.signal, backUp },
+    onRemoved: (path) => print(`${path}: removed`),
+    onError: (error) => report(`${new Date().toISOString()} no backup was made: ${textOfError(error)}`),
+    onOverrun: (tookMs, leftOut) =>
+      report(
+        `${new Date().toISOString()} a round took ${secondsText(tookMs)}, longer than --every: ${leftOut} left out`,
+      ),
+  });
+  return (isMade ? EXIT_CODES.success : EXIT_CODES.failure).code;
+}
+
+function secondsText(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
 
 const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file with the passphrase that encrypts the secret'] as const;

@@ -14,6 +14,7 @@ import type { SharedStore } from '../store/sqlite.ts';
 import { pruneLog } from './change-log.ts';
 import { acceptFile, hasAccepted, type SharedFile } from './cluster-secret.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
+import type { HeldLease } from './lease.ts';
 import { type Engine, openEngine } from './postgres-engine.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { parseStoreUrl } from './store-url.ts';
@@ -46,7 +47,10 @@ export interface Cluster {
   /** Begins to follow the log. Resolves when the mirror is complete for the first time. */
   start(): Promise<void>;
   /** Leads whenever no other server does. `work` starts the work of the leader on a store, and returns the function that ends it. */
-  lead(work: (store: SharedStore) => () => Promise<void>, obstacle: () => string | undefined): Leadership;
+  lead(
+    work: (store: SharedStore, lease: HeldLease) => () => Promise<void>,
+    obstacle: () => string | undefined,
+  ): Leadership;
   /** Returns why this server should get no requests, one sentence, or undefined. */
   problem(): string | undefined;
   /** Returns the time since the last contact with the database, ms. */
@@ -182,7 +186,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
             everyMs: PRUNE_EVERY_MS,
             onError: (error) => isAway(error) || observe({ kind: 'lead_failed', error }),
           });
-          const end = work(replica.under(lease));
+          const end = work(replica.under(lease), lease);
           return async () => {
             await Promise.all([end(), pruning.stop()]);
           };

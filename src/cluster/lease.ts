@@ -6,6 +6,8 @@ export interface HeldLease {
   readonly name: string;
   readonly holder: string;
   readonly epoch: number;
+  /** Whether another holder has not given the lease up: it may have crashed. */
+  readonly isTakenOver: boolean;
 }
 
 /** A write under a lease that this process no longer holds. Nothing of it is stored. */
@@ -32,12 +34,13 @@ export async function takeLease(
 ): Promise<HeldLease | undefined> {
   const least = leastEpoch(timeline);
   const [row] = await sql`
+    with before as (select until > '-infinity' and holder <> ${holder} as is_taken_over from zomma.leases where name = ${name})
     insert into zomma.leases as held (name, holder, epoch, until)
     values (${name}, ${holder}, ${least}, clock_timestamp() + ${ttlMs}::float8 * interval '1 millisecond')
     on conflict (name) do update set holder = excluded.holder, epoch = greatest(held.epoch + 1, excluded.epoch), until = excluded.until
     where held.until < clock_timestamp() or held.epoch < ${least}
-    returning epoch::float8 as epoch`;
-  return row && { name, holder, epoch: row.epoch };
+    returning epoch::float8 as epoch, coalesce((select is_taken_over from before), false) as is_taken_over`;
+  return row && { name, holder, epoch: row.epoch, isTakenOver: row.is_taken_over };
 }
 
 /** Extends a lease. Returns false if this process has lost it. */

@@ -39,7 +39,7 @@ export interface EngineState {
   readonly timeline: number | null;
   /** Since when the primary is known or unknown, ms on the monotonic clock (`performance.now()`). */
   readonly sinceMs: number;
-  /** When the primary last completed a transaction, ms on the monotonic clock. Null if it never has. */
+  /** When the primary last answered, ms on the monotonic clock. Null if it never has. */
   readonly lastContactMs: number | null;
   /** Why the engine is away, in one sentence. Null if it is not. */
   readonly problem: string | null;
@@ -136,7 +136,7 @@ class PostgresEngine implements Engine {
         throw error;
       } finally {
         if (session.isOpen && !this.#stale.has(session))
-          this.#update({ lastContactMs: performance.now(), problem: null });
+          this.#update({ lastContactMs: performance.now(), ...(this.#primary && { problem: null }) });
         this.#giveBack(session);
       }
     } finally {

@@ -30,8 +30,10 @@ export interface ReplicaDeps {
 
 /** Interval at which the log is read if no bell rings, ms. A revocation holds everywhere within a second, also while the bell is away. */
 const LOOK_MS = 500;
-/** The deadline of a transaction that reads or writes the log, ms. */
-const DEADLINE_MS = 10_000;
+/** The deadline of a transaction that reads the log, ms. */
+const READ_MS = 10_000;
+/** The deadline of a write, ms. It holds a lock, so a frozen process would let the other servers wait. */
+const WRITE_MS = 5_000;
 /** Time for which the mirror remembers which rows it has changed, ms. A fail-over loses at most some seconds. */
 const APPLIED_KEPT_MS = 900_000;
 
@@ -72,7 +74,7 @@ export async function openReplica({
     const place = mirror.place();
     if (place === undefined || place.copied) return copyPage(place);
     const read = await engine.transaction((sql) => readAfter(sql, place.place), {
-      ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+      ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     });
     if (read.kind === 'gone') {
       onRefill('the log no longer has the changes since the mirror was last filled');
@@ -110,7 +112,7 @@ export async function openReplica({
           next: { cluster: head.id, place: base, copied },
         };
       },
-      { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+      { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
     mirror.apply(changes, next, place);
     return true;
@@ -125,7 +127,7 @@ export async function openReplica({
         const lost = mirror.appliedAfter(common);
         return { common, lost, changes: await rowsAgain(sql, lost) };
       },
-      { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS },
+      { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
     if (found === undefined) {
       onRefill('a fail-over has lost more than the mirror remembers');
@@ -179,7 +181,7 @@ export async function openReplica({
         return await appendChanges(sql, rehearsed.changes, { timeline, replica: name, batch });
       };
       try {
-        const place = await engine.transaction(append, { deadlineMs: DEADLINE_MS });
+        const place = await engine.transaction(append, { deadlineMs: WRITE_MS });
         if (place !== undefined) {
           mirror.apply(rehearsed!.changes, { ...base!, place }, base);
           followedAt = performance.now();

@@ -19,8 +19,8 @@ export interface ClusterTable {
 
 const TYPES = { INTEGER: 'bigint', REAL: 'double precision', TEXT: 'text collate "C"', BLOB: 'bytea' } as const;
 
-/** Postgres takes at most 65,535 parameters in a statement. */
-const PARAMETERS_MAX = 60_000;
+/** Maximum number of rows in a statement. Each session of Postgres keeps every statement of another length, some kilobytes a row. */
+const ROWS_MAX = 256;
 /** Numbers of rows of a page: of a table with columns of many kilobytes, and of any other. */
 const PAGE_LARGE = 64;
 const PAGE_SMALL = 4_000;
@@ -47,7 +47,6 @@ function clusterTable(table: MirroredTable): ClusterTable {
   );
   const select = `select ${selected.join(', ')} from ${name}`;
   const hasBlob = columns.some(({ type }) => type === 'BLOB');
-  const rowsMax = Math.floor(PARAMETERS_MAX / (columns.length + 1));
   const tuples = (rows: number, types: readonly string[]) =>
     Array.from(
       { length: rows },
@@ -66,7 +65,7 @@ function clusterTable(table: MirroredTable): ClusterTable {
         .map((column) => `alter table ${name} alter column ${quoted(column.name)} set storage external`),
     ],
     async put(sql, rows, place) {
-      for (const part of parts(rows, rowsMax)) {
+      for (const part of parts(rows, ROWS_MAX)) {
         const text = `insert into ${name} (${names.join(', ')}, log_place) values ${tuples(
           part.length,
           [...names, ''].map(() => ''),
@@ -79,7 +78,7 @@ function clusterTable(table: MirroredTable): ClusterTable {
       }
     },
     async remove(sql, given) {
-      for (const part of parts(given, rowsMax)) {
+      for (const part of parts(given, ROWS_MAX)) {
         await sql.unsafe(
           `delete from ${name} where (${keys.join(', ')}) in (${tuples(part.length, keyTypes)})`,
           part.flat(),
@@ -92,7 +91,7 @@ function clusterTable(table: MirroredTable): ClusterTable {
       >,
     async at(sql, given) {
       const found: StoredCell[][] = [];
-      for (const part of parts(given, hasBlob ? PAGE_LARGE : rowsMax)) {
+      for (const part of parts(given, hasBlob ? PAGE_LARGE : ROWS_MAX)) {
         const text = `${select} where (${keys.join(', ')}) in (${tuples(part.length, keyTypes)})`;
         found.push(...((await sql.unsafe(text, part.flat()).values()) as StoredCell[][]));
       }

@@ -89,6 +89,11 @@ function isJournal(stream: string | undefined): boolean {
   }
 }
 
+/** Returns what precedes an error on stderr: its priority if stderr is the journal of systemd, and otherwise nothing. */
+export function errorPriority(): string {
+  return isJournal(process.env.JOURNAL_STREAM) ? `<${PRIORITY.error}>` : '';
+}
+
 /** Returns one line for people: local time, level (except INFO), the observation and its fields, cleaned. The stack of an error follows. */
 function lineForPeople({ timestamp, level, rawMessage, properties }: LogRecord): string {
   const time = new Date(timestamp).toTimeString().slice(0, 8);

@@ -279,7 +279,7 @@ export function createMetrics(sources: MetricSources) {
   });
   measured(
     'zomma_last_backup_timestamp_seconds',
-    'When the last backup was made, seconds since the epoch; 0 if never.',
+    'The moment of the data in the last backup, seconds since the epoch; 0 if there is none.',
     () => (sources.lastBackupMs() ?? 0) / 1000,
   );
 

@@ -4,6 +4,7 @@ import { createByteBudget } from '../access/byte-budget.ts';
 import { charge, createRateLimiter } from '../access/rate-limit.ts';
 import { createSignInCodes } from '../access/sign-in-codes.ts';
 import type { Observe } from '../core/events.ts';
+import type { JournalStorage } from '../feeds/files/journal-storage.ts';
 import { createClientAddresses } from '../http/client-address.ts';
 import { createConnectionMonitor, descriptorPlan } from '../http/connections/connection-monitor.ts';
 import { createDrain } from '../http/drain.ts';
@@ -45,7 +46,8 @@ export async function buildApp(
 ) {
   const { basePath } = settings;
   const universe = readUniverse(settings.universe);
-  const newFeeds = () => createFeeds(settings, universe, () => store.checkpoints('files'));
+  const newFeeds = (journal?: JournalStorage) =>
+    createFeeds(settings, universe, () => store.checkpoints('files'), journal);
   const feeds = newFeeds();
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
   const onDamaged = ({ underlying, asOf, source }: SnapshotListing) => {

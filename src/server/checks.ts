@@ -17,13 +17,13 @@ import { DATABASE } from '../store/folder/backup.ts';
 import { lockHolder } from '../store/folder/folder-lock.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
+import { lastBackupMs } from './backups.ts';
 import { settingFaults } from './setting-faults.ts';
 import {
   createContext,
   diskUse,
   FOREIGN_SECRET_HINT,
   hasData,
-  lastBackupMs,
   openAccess,
   openData,
   readSecret,

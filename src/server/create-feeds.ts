@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SettingError, SettingFaults } from '../core/errors.ts';
 import { createCboeFeed } from '../feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from '../feeds/files/files-feed.ts';
+import { fileJournal, type JournalStorage } from '../feeds/files/journal-storage.ts';
 import type { ProviderOptions } from '../feeds/http/provider-client.ts';
 import { createMassiveFeed } from '../feeds/massive/massive-feed.ts';
 import { createSimulatedFeed } from '../feeds/simulated/simulated-feed.ts';
@@ -19,11 +20,16 @@ export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
 /** Creates the feeds that `settings.feed` lists. Throws `SettingError`, or `SettingFaults` for several, if any is unusable. */
-export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
+export function createFeeds(
+  settings: FeedSettings,
+  universe: Universe,
+  checkpoints: StoredCheckpoints,
+  journal: JournalStorage = fileJournal(join(settings.dataDir, 'reading.json')),
+): Feed[] {
   const faults: SettingError[] = [];
   const feeds = settings.feed.split(BETWEEN_FEEDS).flatMap((feed) => {
     try {
-      return [withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings)];
+      return [withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints, journal), settings)];
     } catch (error) {
       if (!(error instanceof SettingError)) throw error;
       faults.push(error);
@@ -85,7 +91,12 @@ const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(P
  * Creates the feed that `settings.feed` names. Throws `SettingError` if no feed has this name, or if the credential or the drop folder is
  * unusable. The drop folder must exist, and must not overlap the folder of `--set-aside`.
  */
-function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
+function createFeed(
+  settings: FeedSettings,
+  universe: Universe,
+  checkpoints: StoredCheckpoints,
+  journal: JournalStorage,
+): Feed {
   const { feed, seed, simClock, feedRate, setAside, keepFiles } = settings;
   if (feed === 'simulated') return createSimulatedFeed({ seed, universe, clock: simClock });
   if (feed.startsWith('files:')) {
@@ -94,7 +105,7 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
       checkpoints,
       setAside: setAside && folderApart(setAside, dir),
       keepDays: keepFiles,
-      journal: join(settings.dataDir, 'reading.json'),
+      journal,
     });
   }
   if (Object.hasOwn(PROVIDERS, feed)) {

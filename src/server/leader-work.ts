@@ -2,6 +2,7 @@ import { startAuditLog } from '../access/audit-log.ts';
 import type { Observe } from '../core/events.ts';
 import { startClockWatch } from '../feeds/clock-watch.ts';
 import type { DiskSpace } from '../feeds/disk-space.ts';
+import type { JournalStorage } from '../feeds/files/journal-storage.ts';
 import { type IngestDeps, startIngests } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
 import { startRetention } from '../feeds/retention.ts';
@@ -14,6 +15,8 @@ export interface LeaderWorkDeps {
   readonly app: App;
   /** The store whose writes count: of this server, or of the servers that share a database. */
   readonly store: SharedStore;
+  /** Where the feed of a drop folder records what it reads, if not in the data folder. */
+  readonly journal?: JournalStorage | undefined;
   readonly settings: AppSettings;
   readonly room: DiskSpace;
   readonly observe: Observe;
@@ -26,10 +29,10 @@ export type LeaderWork = ReturnType<typeof startLeaderWork>;
  * Starts the feeds, the watch of the clock, and the log of the audit trail. After the load of local data, also starts the recorder of
  * levels, the removal of old data, and the packing of the tape.
  */
-export function startLeaderWork({ app, store, settings, room, observe }: LeaderWorkDeps) {
+export function startLeaderWork({ app, store, journal, settings, room, observe }: LeaderWorkDeps) {
   const { context, tickerInView } = app;
   // Feeds remember what they have read, and another server may have led meanwhile.
-  const feeds = app.createFeeds();
+  const feeds = app.createFeeds(journal);
   const { largePrintMinUsd, universe } = context;
   const resources = new AsyncDisposableStack();
   let isStopped = false;

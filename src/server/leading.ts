@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Cluster } from '../cluster/join-cluster.ts';
+import { isAway } from '../core/errors.ts';
+import { type JournalStorage, ledgerJournal } from '../feeds/files/journal-storage.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import type { App } from './app.ts';
 import { dropFolderOf } from './create-feeds.ts';
@@ -10,7 +12,7 @@ export interface LeadingDeps {
   readonly feed: string;
   /** Returns why this server cannot lead now, one sentence, or undefined. */
   readonly obstacle: () => string | undefined;
-  readonly beginWork: (store: SharedStore) => LeaderWork;
+  readonly beginWork: (store: SharedStore, journal?: JournalStorage) => LeaderWork;
   readonly stopWork: (work: LeaderWork) => Promise<void>;
 }
 
@@ -20,19 +22,29 @@ export function startLeading(cluster: Cluster, app: App, { feed, obstacle, begin
   const missing = () =>
     folder === undefined || existsSync(folder) ? undefined : `The drop folder ${folder} is missing on this machine.`;
   return cluster.lead(
-    (store) => {
+    (store, { holder, isTakenOver }) => {
+      // The last leader may have ended because of a file.
+      const journal = isTakenOver ? ledgerJournal(store, holder) : undefined;
       let work: LeaderWork | undefined;
       let isOver = false;
-      const begun = app.openFeeds(store).then(() => {
+      const begin = async (): Promise<void> => {
+        while (!isOver) {
+          try {
+            await app.openFeeds(store);
+            break;
+          } catch (error) {
+            if (!isAway(error)) throw error;
+            await Bun.sleep(RETRY_MS);
+          }
+        }
         if (isOver) return;
-        work = beginWork(store);
+        work = beginWork(store, journal);
         void work.recorded.then(work.fillPast, () => {});
-      });
-      // Without the first write, the lease was lost at once, and the work never began.
-      const settled = begun.catch(() => {});
+      };
+      const begun = begin();
       return async () => {
         isOver = true;
-        await settled;
+        await begun;
         if (work) await stopWork(work);
       };
     },
@@ -40,6 +52,8 @@ export function startLeading(cluster: Cluster, app: App, { feed, obstacle, begin
   );
 }
 
+/** Pause before the first write is tried again, ms. */
+const RETRY_MS = 250;
 /** Interval at which a new cluster is asked for its first data, ms. */
 const LOOK_MS = 50;
 

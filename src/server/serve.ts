@@ -7,6 +7,7 @@ import { createLog } from '../core/log.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
+import type { JournalStorage } from '../feeds/files/journal-storage.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
 import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
@@ -24,10 +25,11 @@ import { DATABASE } from '../store/folder/backup.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
+import { lastBackupMs } from './backups.ts';
 import { DAMAGED, type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { type LeaderWork, startLeaderWork } from './leader-work.ts';
 import { firstData, startLeading } from './leading.ts';
-import { diskUse, lastBackupMs, lockData } from './stored-data.ts';
+import { diskUse, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 
@@ -202,8 +204,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     observe({ kind: 'operations_served', address: ops.url });
     if (!isLoopback(at.host)) observe({ kind: 'operations_open', address: ops.url, hint: OPEN_OPS_HINT });
   }
-  const beginWork = (ledger: SharedStore): LeaderWork =>
-    startLeaderWork({ app, store: ledger, settings, room, observe });
+  const beginWork = (ledger: SharedStore, journal?: JournalStorage): LeaderWork =>
+    startLeaderWork({ app, store: ledger, journal, settings, room, observe });
   const stopWork = async (work: LeaderWork): Promise<void> => {
     if (!(await work.stop())) hanging.add('feeds');
   };

@@ -1,26 +1,10 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fchownSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { version } from '../../package.json';
 import { type Access, createAccess } from '../access/access.ts';
 import { type AuditEvent, type AuditStore, auditEntryOf } from '../access/audit.ts';
 import { refuseForeignRoot } from '../access/data-owner.ts';
 import type { KnownMembers } from '../access/members.ts';
-import { createSecretFile, isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
+import { createSecretFile, isOpenToGroup, loadSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
 import { type RetentionDays, removeOld } from '../feeds/retention.ts';
@@ -29,16 +13,7 @@ import { loadUniverse, STANDARD_UNIVERSE, type Universe } from '../market/univer
 import type { Context } from '../operations/engine/operation.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { saveAuditIn } from '../store/audit-table.ts';
-import {
-  backupsIn,
-  checkBackup,
-  DATABASE,
-  isSignedWith,
-  type Manifest,
-  makeBackup,
-  restoreDatabase,
-  secretIn,
-} from '../store/folder/backup.ts';
+import { DATABASE } from '../store/folder/backup.ts';
 import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
 import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
 import { openStore, type SharedStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
@@ -143,76 +118,6 @@ export function withMarket<T>(settings: DataSettings, work: (context: Context) =
   return work(createContext(settings, store, readUniverse(settings.universe), simulated));
 }
 
-/** Name of a file in the data folder. The file's modification time is the time of the last backup. */
-const LAST_BACKUP = 'last-backup';
-
-/**
- * Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may use the folder.
- * `isRecorded` is false if the data folder does not know of the backup.
- */
-export async function backUpData(
-  dataDir: string,
-  to: string,
-  { nowMs, passphrase }: { readonly nowMs: number; readonly passphrase: string | undefined },
-): Promise<{ readonly manifest: Manifest; readonly isRecorded: boolean }> {
-  requireData(dataDir);
-  const path = join(dataDir, DATABASE);
-  const secret = passphrase === undefined ? readableSecret(dataDir) : presentSecret(dataDir);
-  if (passphrase !== undefined) {
-    // Each copy of the secret gets an audit entry in advance, so that no copy lacks an entry.
-    refuseForeignRoot(dataDir);
-    saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
-  }
-  const manifest = await makeBackup(path, to, { version, nowMs, secret, passphrase });
-  // A rotation during the copy leaves a backup whose secret may not fit its members.
-  if (passphrase !== undefined && !Buffer.from(presentSecret(dataDir)).equals(secret!)) {
-    rmSync(to, { recursive: true });
-    throw rotating();
-  }
-  return { manifest, isRecorded: recordBackup(dataDir, manifest.made_at) };
-}
-
-/** Returns the secret of a data folder, or undefined if there is none, or if this user may not read it. */
-function readableSecret(dataDir: string): Uint8Array | undefined {
-  try {
-    return existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Removes the oldest backups in a folder, and keeps `count`. Yields the path of each removed backup. */
-export function* removeOldBackups(folder: string, count: number): Generator<string, void> {
-  for (const old of backupsIn(folder).slice(0, -count)) {
-    rmSync(old, { recursive: true });
-    yield old;
-  }
-}
-
-/**
- * Writes the moment of a backup into the data folder, where the metrics of the server and `zomma check` read it. The file has the owner of the
- * folder, even if root makes the backup. The new file replaces the earlier one, so root never writes to a file that a link names. Returns
- * false if this user may not write to the folder.
- */
-function recordBackup(dataDir: string, madeAt: string): boolean {
-  const path = join(dataDir, LAST_BACKUP);
-  const draft = `${path}.${process.pid}.partial`;
-  try {
-    const { uid, gid } = statSync(dataDir);
-    const file = openSync(draft, 'wx', 0o600);
-    try {
-      writeFileSync(file, `${madeAt}\n`);
-      if (process.geteuid?.() === 0) fchownSync(file, uid, gid);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(draft, path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Reads the secret of a data folder. Throws `OperatorError` if the secret is missing, or if a rotation is incomplete. */
 export function presentSecret(dataDir: string): Uint8Array {
   const [secret, next] = createSecretFile(
@@ -220,78 +125,12 @@ export function presentSecret(dataDir: string): Uint8Array {
     () => Number.POSITIVE_INFINITY,
     () => {},
   ).read();
-  if (next) throw rotating();
+  if (next) throw rotatingError();
   return secret;
 }
 
-function rotating(): OperatorError {
+export function rotatingError(): OperatorError {
   return new OperatorError('the secret is being rotated', 'Try again when `zomma secret rotate` has ended.');
-}
-
-/** Returns the time of a data folder's last backup, ms since the epoch. Returns undefined if no backup was made. */
-export function lastBackupMs(dataDir: string): number | undefined {
-  return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
-}
-
-/** What proves who made a backup: the secret of a data folder, or the passphrase of the secret in the backup. */
-export interface OriginProof {
-  readonly dataDir: string;
-  readonly passphrase: string | undefined;
-}
-
-/** Opens a copy of a backup as a test. Returns its manifest, and whether it is of the server whose secret is known. */
-export async function rehearseRestore(
-  from: string,
-  { dataDir, passphrase }: OriginProof,
-): Promise<{ readonly manifest: Manifest; readonly isVerified: boolean }> {
-  const manifest = await checkBackup(from);
-  const secret = passphrase === undefined ? readableSecret(dataDir) : secretIn(from, passphrase);
-  const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
-  try {
-    copyFileSync(join(from, DATABASE), join(folder, DATABASE));
-    openStore(join(folder, DATABASE), Date.now).close();
-    return { manifest, isVerified: secret !== undefined && isSignedWith(manifest, secret) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/**
- * Restores a backup into a data folder. The folder may have a secret. Throws `OperatorError` if the folder has other data, if a server runs
- * on the folder, or if nothing proves who made the backup and `isUnverified` is false.
- */
-export async function restoreData(
-  from: string,
-  { dataDir, passphrase, isUnverified }: OriginProof & { readonly isUnverified: boolean },
-): Promise<{ manifest: Manifest; hasSecret: boolean }> {
-  const manifest = await checkBackup(from);
-  using _lock = lockData(dataDir);
-  const own = existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
-  const included = secretIn(from, passphrase);
-  if (hasData(dataDir) || (own && included && !Buffer.from(own).equals(included))) {
-    throw new OperatorError(
-      `${dataDir} has data already`,
-      'Restore into a new folder, and give it to the server with --data-dir.',
-    );
-  }
-  const secret = included ?? own;
-  const isVerified = secret !== undefined && isSignedWith(manifest, secret);
-  if (!isVerified && !isUnverified) {
-    throw new OperatorError(
-      `nothing proves who made ${from}: ${secret ? 'the secret did not sign it' : 'there is no secret to compare'}`,
-      `Copy the file "secret" of the earlier data folder into ${dataDir} first, or give --unverified if nobody else could change the backup.`,
-    );
-  }
-  restoreDatabase(from, join(dataDir, DATABASE));
-  if (included && !own) storeSecret(dataDir, included);
-  const parts = [
-    `the backup of ${manifest.made_at}`,
-    `${included ? 'with' : 'without'} the secret`,
-    ...(isVerified ? [] : ['origin not verified']),
-    `members: ${manifest.rows.members ?? 0}`,
-  ];
-  saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail: parts.join(', ') }, Date.now()));
-  return { manifest, hasSecret: secret !== undefined };
 }
 
 /** Upgrades the database of a data folder on which no server runs. Throws `OperatorError` if a server runs, or if there is no data. */
@@ -356,7 +195,7 @@ export function createOrOpenData(dataDir: string): Store & Disposable {
   return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
 }
 
-function requireData(dataDir: string): void {
+export function requireData(dataDir: string): void {
   if (hasData(dataDir)) return;
   throw new OperatorError(
     `${dataDir} has no data of Zomma`,

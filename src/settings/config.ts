@@ -31,6 +31,8 @@ export type SettingGroup = 'data' | 'feeds' | 'server' | 'mcp' | 'log' | 'client
 
 /** Name of the hidden command that the service runs as a child process to read market data. */
 export const READER_COMMAND = 'read-market-data';
+/** Name of the hidden command that `zomma backup` runs as a child process to copy the database. */
+export const COPIER_COMMAND = 'copy-database';
 
 /** All settings of the service. The command line derives its flags and their types from this table. */
 export const SETTINGS = {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'bun:test';
 import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
-import { parseStoreUrl } from '../../src/cluster/store-url.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { urlOf } from '../support/rows-table.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 let server: PostgresServer;
@@ -12,10 +12,8 @@ beforeAll(async () => {
 afterEach(() => engine?.close());
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-function open(ports: readonly number[], options: Partial<EngineOptions> = {}): Engine {
-  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
-  const url = parseStoreUrl(`postgres://${USER}:${encodeURIComponent(PASSWORD)}@${hosts}/${USER}`, { env: {} });
-  engine = openEngine(url, { replica: 'r1', connectMs: 400, ...options });
+function open(hosts: readonly { readonly address: string }[], options: Partial<EngineOptions> = {}): Engine {
+  engine = openEngine(urlOf(...hosts), { replica: 'r1', connectMs: 400, ...options });
   return engine;
 }
 
@@ -44,7 +42,7 @@ const ended = async () => {
 describe('a bell', () => {
   testWithPostgres('calls its listeners at the start and at each notification, until they are disposed', async () => {
     const [levels, other] = [counter(), counter()];
-    open([server.port]);
+    open([server]);
     const first = levels.next();
     const listening = engine!.onBell('levels', levels.ring);
     await first;
@@ -58,18 +56,21 @@ describe('a bell', () => {
     await rung;
     expect([levels.count, other.count]).toEqual([counts[0]! + 1, counts[1]!]);
 
+    // One function can listen several times. To dispose a listener twice does nothing.
+    const twice = [engine!.onBell('other', other.ring), engine!.onBell('other', other.ring)];
+    for (let i = 0; i < 2; i++) twice[0]![Symbol.dispose]();
     listening[Symbol.dispose]();
     const last = other.next();
     await notify('levels');
     await notify('other');
     await last;
-    expect([levels.count, other.count]).toEqual([counts[0]! + 1, counts[1]! + 1]);
+    expect([levels.count, other.count]).toEqual([counts[0]! + 1, counts[1]! + 2]);
     await ended();
   });
 
   testWithPostgres('rings after its connection was ended and replaced', async () => {
     const bell = counter();
-    open([server.port]);
+    open([server]);
     const first = bell.next();
     using _ = engine!.onBell('levels', bell.ring);
     await first;
@@ -84,7 +85,7 @@ describe('a bell', () => {
 
   testWithPostgres('rings after a restart of the server, without a call of the user', async () => {
     const bell = counter();
-    open([server.port]);
+    open([server]);
     const first = bell.next();
     using _ = engine!.onBell('levels', bell.ring);
     await first;
@@ -99,7 +100,7 @@ describe('a bell', () => {
     await using proxy = await startTcpProxy(server.port);
     const bell = counter();
     const states: (string | null)[] = [];
-    open([proxy.port], { beatMs: 100, onState: ({ problem }) => states.push(problem) });
+    open([proxy], { beatMs: 100, onState: ({ problem }) => states.push(problem) });
     const first = bell.next();
     using _ = engine!.onBell('levels', bell.ring);
     await first;
@@ -109,13 +110,32 @@ describe('a bell', () => {
     const again = bell.next();
     proxy.heal();
     await again;
-    expect(engine!.state).toMatchObject({ host: `127.0.0.1:${proxy.port}`, problem: null });
+    expect(engine!.state).toMatchObject({ host: proxy.address, problem: null });
     expect(states.at(-1)).toBeNull();
+  });
+
+  testWithPostgres('notices that its own connection alone is silent', async () => {
+    const bell = counter();
+    open([server], { beatMs: 100 });
+    const first = bell.next();
+    using _ = engine!.onBell('levels', bell.ring);
+    await first;
+    const pid = Number((await server.query(`select pid ${LISTENERS}`))[0]!.pid);
+    const again = bell.next();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await again;
+      const rung = bell.next();
+      await notify('levels');
+      await rung;
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
   });
 
   testWithPostgres('keeps its connection while the heartbeats come back', async () => {
     const bell = counter();
-    open([server.port], { beatMs: 20 });
+    open([server], { beatMs: 20 });
     const first = bell.next();
     using _ = engine!.onBell('levels', bell.ring);
     await first;
@@ -135,13 +155,22 @@ describe('a bell', () => {
     async () => {
       await using standby = await server.standby();
       const bell = counter();
-      open([server.port, standby.port]);
+      open([server, standby], { beatMs: 60_000 });
       const first = bell.next();
       using _ = engine!.onBell('levels', bell.ring);
       await first;
-      await server.kill();
-      const again = bell.next();
+      // A frozen server ends no connection, so only the transactions of the user notice.
+      server.freeze();
       await standby.promote();
+      const again = bell.next();
+      const ask = () =>
+        engine!
+          .transaction((sql) => sql`select 1`, { deadlineMs: 300 })
+          .then(
+            () => true,
+            () => false,
+          );
+      while (!(await ask()));
       await again;
       expect(engine!.state).toMatchObject({ host: standby.address, timeline: 2 });
       const rung = bell.next();

@@ -3,18 +3,17 @@ import { join } from 'node:path';
 import type { EngineAway } from '../../src/cluster/engine-errors.ts';
 import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
-import { parseStoreUrl } from '../../src/cluster/store-url.ts';
-import { PASSWORD, PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { createRows, insertRow, rowsOf, untilDone, urlOf, urlTextOf } from '../support/rows-table.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 let engine: Engine | undefined;
 afterEach(() => engine?.close());
 
-const LOGIN = `${USER}:${encodeURIComponent(PASSWORD)}`;
-const urlOf = (...servers: PostgresServer[]) =>
-  `postgres://${LOGIN}@${servers.map(({ address }) => address).join(',')}/${USER}`;
+type Host = Pick<PostgresServer, 'address'>;
 
-function open(servers: PostgresServer[], options: Partial<EngineOptions> = {}): Engine {
-  engine = openEngine(parseStoreUrl(urlOf(...servers), { env: {} }), {
+function open(servers: Host[], options: Partial<EngineOptions> = {}): Engine {
+  engine = openEngine(urlOf(...servers), {
     replica: 'r1',
     connectMs: 500,
     deadlineMs: 1_000,
@@ -23,33 +22,10 @@ function open(servers: PostgresServer[], options: Partial<EngineOptions> = {}): 
   return engine;
 }
 
-async function prepare(server: PostgresServer): Promise<void> {
-  await server.query('create table rows (n int primary key, note text)', USER);
-  await server.query(`grant all on rows to ${USER}`, USER);
-}
-
 async function startPair(synchronous = false): Promise<[primary: PostgresServer, standby: PostgresServer]> {
   const primary = await PostgresServer.start();
-  await prepare(primary);
+  await createRows(primary);
   return [primary, await primary.standby({ synchronous })];
-}
-
-const insert = (n: number) => (sql: Transaction) => sql`insert into rows values (${n})`;
-const numbers = async (server: PostgresServer) =>
-  (await server.query('select n from rows order by n', USER)).map(({ n }) => n);
-
-/** Runs the work again and again until it succeeds, as a follower does. Returns the errors until then. */
-async function untilDone(work: () => Promise<unknown>): Promise<EngineAway[]> {
-  const errors: EngineAway[] = [];
-  for (;;) {
-    try {
-      await work();
-      return errors;
-    } catch (error) {
-      errors.push(error as EngineAway);
-      expect(error).toMatchObject({ name: 'EngineAway' });
-    }
-  }
 }
 
 describe('with a standby', () => {
@@ -61,13 +37,13 @@ describe('with a standby', () => {
       await using _b = standby;
       open([standby, primary]);
       const transaction = <T>(work: (sql: Transaction) => Promise<T>) => engine!.transaction(work);
-      await transaction(insert(1));
+      await transaction(insertRow(1));
       expect(engine!.state).toMatchObject({ host: primary.address, timeline: 1, problem: null });
       await standby.until('select count(*) = 1 as holds from rows', USER);
 
       await primary.kill();
       while (engine!.state.host !== null) await Bun.sleep(5);
-      const away = await transaction(insert(2)).catch((error: EngineAway) => error);
+      const away = await transaction(insertRow(2)).catch((error: EngineAway) => error);
       expect(away).toMatchObject({ name: 'EngineAway', reason: 'no-primary', outcomeUnknown: false });
       expect((away as EngineAway).message).toBe(
         `no primary among the hosts of --store: ${standby.address} is a standby, ${primary.address} cannot be reached`,
@@ -76,17 +52,20 @@ describe('with a standby', () => {
 
       await standby.promote();
       const startedAt = performance.now();
-      await untilDone(() => transaction(insert(2)));
+      await untilDone(() => transaction(insertRow(2)));
       expect(performance.now() - startedAt).toBeLessThan(3_000);
       expect(engine!.state).toMatchObject({ host: standby.address, timeline: 2, problem: null });
-      expect(await numbers(standby)).toEqual([1, 2]);
+      expect(await rowsOf(standby)).toEqual([1, 2]);
 
       // Somebody starts the old primary again, as a primary: the newest timeline counts.
       await primary.resume();
       await engine!.close();
-      await open([primary, standby]).transaction(insert(3));
-      expect(engine!.state).toMatchObject({ host: standby.address, timeline: 2 });
-      expect(await numbers(primary)).toEqual([1]);
+      await using slow = await startTcpProxy(standby.port);
+      slow.cut();
+      setTimeout(() => slow.heal(), 200);
+      await open([primary, slow]).transaction(insertRow(3));
+      expect(engine!.state).toMatchObject({ host: slow.address, timeline: 2 });
+      expect(await rowsOf(primary)).toEqual([1]);
     },
     60_000,
   );
@@ -97,14 +76,28 @@ describe('with a standby', () => {
       const [primary, standby] = await startPair();
       await using _a = primary;
       await using _b = standby;
-      await open([primary, standby], { lookMs: 100 }).transaction(insert(1));
+      await open([primary, standby], { lookMs: 100 }).transaction(insertRow(1));
       await standby.until('select count(*) = 1 as holds from rows', USER);
+      const released = Promise.withResolvers<void>();
+      const begun = Promise.withResolvers<void>();
+      const holding = engine!.transaction(
+        async (sql) => {
+          await sql`select 1`;
+          begun.resolve();
+          await released.promise;
+        },
+        { deadlineMs: 20_000 },
+      );
+      await begun.promise;
       await standby.promote();
       while (engine!.state.host !== null) await Bun.sleep(10);
       expect(engine!.state.problem).toBe(`${standby.address} was promoted while ${primary.address} still runs`);
-      await engine!.transaction(insert(2));
-      expect(await numbers(standby)).toEqual([1, 2]);
-      expect(await numbers(primary)).toEqual([1]);
+      // The transaction of the old primary ends there, and its session is not used again.
+      released.resolve();
+      await holding;
+      await engine!.transaction(insertRow(2));
+      expect(await rowsOf(standby)).toEqual([1, 2]);
+      expect(await rowsOf(primary)).toEqual([1]);
     },
     60_000,
   );
@@ -115,16 +108,16 @@ describe('with a standby', () => {
       const [primary, standby] = await startPair(true);
       await using _a = primary;
       await using _b = standby;
-      await open([primary, standby]).transaction(insert(1));
+      await open([primary, standby]).transaction(insertRow(1));
       // COMMIT waits until the standby has the transaction on disk, not until it can be read there.
       await standby.until('select count(*) = 1 as holds from rows', USER);
       standby.freeze();
-      const error = await engine!.transaction(insert(2)).catch((error: EngineAway) => error);
+      const error = await engine!.transaction(insertRow(2)).catch((error: EngineAway) => error);
       expect(error).toMatchObject({ name: 'EngineAway', reason: 'deadline', outcomeUnknown: true });
       standby.thaw();
       await standby.until('select count(*) = 2 as holds from rows', USER);
-      await untilDone(() => engine!.transaction(insert(3)));
-      expect(await numbers(standby)).toEqual([1, 2, 3]);
+      await untilDone(() => engine!.transaction(insertRow(3)));
+      await standby.until('select array_agg(n order by n) = array[1, 2, 3] as holds from rows', USER);
     },
     60_000,
   );
@@ -134,7 +127,7 @@ describe('one server', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = (await startIfInstalled())!;
-    if (server !== undefined) await prepare(server);
+    if (server !== undefined) await createRows(server);
   }, 60_000);
   beforeEach(async () => {
     await server?.query('truncate rows', USER);
@@ -146,16 +139,20 @@ describe('one server', () => {
     async () => {
       const states: (string | null)[] = [];
       open([server], { onState: ({ host }) => states.push(host) });
-      await engine!.transaction(insert(1));
+      await engine!.transaction(insertRow(1));
       for (const end of ['kill', 'stop'] as const) {
         await server[end]();
         while (engine!.state.host !== null) await Bun.sleep(5);
-        const error = await engine!.transaction(insert(2)).catch((error: EngineAway) => error);
+        const error = await engine!.transaction(insertRow(2)).catch((error: EngineAway) => error);
         expect(error).toMatchObject({ name: 'EngineAway', reason: 'unreachable', outcomeUnknown: false });
+        // The second call waits for the pause after the first one.
+        const startedAt = performance.now();
+        await engine!.transaction(insertRow(2)).catch(() => {});
+        expect(performance.now() - startedAt).toBeGreaterThan(200);
         await server.resume();
-        await untilDone(() => engine!.transaction(insert(end === 'kill' ? 2 : 3)));
+        await untilDone(() => engine!.transaction(insertRow(end === 'kill' ? 2 : 3)));
       }
-      expect(await numbers(server)).toEqual([1, 2, 3]);
+      expect(await rowsOf(server)).toEqual([1, 2, 3]);
       expect(states.filter((host, i) => host !== states[i - 1])).toEqual([
         ...[server.address, null, server.address, null, server.address],
       ]);
@@ -163,20 +160,45 @@ describe('one server', () => {
     60_000,
   );
 
+  testWithPostgres('that an operator makes read-only is not used until it can be written again', async () => {
+    await open([server]).transaction(insertRow(1));
+    const setReadOnly = async (is: 'on' | 'off') => {
+      await server.query(`alter database ${USER} set default_transaction_read_only = ${is}`);
+      await server.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zomma/r1'`);
+    };
+    const errorOf = () => engine!.transaction(insertRow(2)).catch((error: EngineAway) => error);
+    // A session that is open keeps its default, so the work itself sets it.
+    const inSession = engine!.transaction(async (sql) => {
+      await sql`set transaction read only`;
+      await insertRow(2)(sql);
+    });
+    expect(await inSession.catch((error: EngineAway) => error)).toMatchObject({ reason: 'no-primary' });
+    expect(engine!.state).toMatchObject({ host: null, problem: `${server.address} is read-only` });
+    await setReadOnly('on');
+    while (engine!.state.host !== null) await Bun.sleep(5);
+    expect(await errorOf()).toMatchObject({
+      reason: 'no-primary',
+      message: `no primary among the hosts of --store: ${server.address} is read-only`,
+    });
+    await setReadOnly('off');
+    await untilDone(() => engine!.transaction(insertRow(3)));
+    expect(await rowsOf(server)).toEqual([1, 3]);
+  });
+
   testWithPostgres(
     'that freezes costs each transaction its deadline at most, and goes on when it thaws',
     async () => {
-      await open([server]).transaction(insert(1));
+      await open([server]).transaction(insertRow(1));
       server.freeze();
       for (let i = 0; i < 3; i++) {
         const startedAt = performance.now();
-        const error = await engine!.transaction(insert(9)).catch((error: EngineAway) => error);
+        const error = await engine!.transaction(insertRow(9)).catch((error: EngineAway) => error);
         expect(error).toMatchObject({ name: 'EngineAway', outcomeUnknown: false });
         expect(performance.now() - startedAt).toBeLessThan(1_400);
       }
       server.thaw();
-      await untilDone(() => engine!.transaction(insert(2)));
-      expect(await numbers(server)).toEqual([1, 2]);
+      await untilDone(() => engine!.transaction(insertRow(2)));
+      expect(await rowsOf(server)).toEqual([1, 2]);
       expect(engine!.state).toMatchObject({ host: server.address, problem: null });
     },
     60_000,
@@ -188,7 +210,7 @@ describe('one server', () => {
       await server.query('insert into rows values (1)', USER);
       const deadlineMs = 1_000;
       const script = join(import.meta.dir, 'frozen-client.ts');
-      const child = Bun.spawn([process.execPath, script, urlOf(server), String(deadlineMs)], {
+      const child = Bun.spawn([process.execPath, script, urlTextOf(server), String(deadlineMs)], {
         stdin: 'pipe',
         stdout: 'pipe',
       });

@@ -76,7 +76,8 @@ test('a clock that is ahead at the start removes no recorded data, also with a f
 });
 
 test('`zomma compact` removes what is past its retention and makes the file smaller, but not while a server runs', async () => {
-  const newest = Date.now() - DAY_MS;
+  // At 17:00 UTC, each snapshot has a New York day of its own, also across a change of the clocks.
+  const newest = Date.parse(`${new Date(Date.now() - DAY_MS).toISOString().slice(0, 10)}T17:00:00Z`);
   store(
     Array.from({ length: 120 }, (_, day) => day),
     newest,

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect } from 'bun:test';
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccess, openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
 import { PROGRAM, run, startLoaded } from '../support/process.ts';
 import { damageFile, smallDisk } from '../support/small-disk.ts';
 import { folderForTests } from '../support/test-folder.ts';
@@ -94,6 +95,29 @@ describe('commands', () => {
     60_000,
   );
 });
+
+onDisk(
+  'repeated backups to a full disk name it, leave nothing on it, and go on once it has room',
+  async () => {
+    mkdirSync(at('series'));
+    fill();
+    const args = ['backup', at('series'), '--every', '1s', '--data-dir', makeDataFolder(join(folder, 'backed-up'))];
+    const child = Bun.spawn([...PROGRAM, ...args], { stdout: 'pipe', stderr: 'pipe' });
+    try {
+      const { value } = await child.stderr.getReader().read();
+      expect(new TextDecoder().decode(value)).toMatch(
+        new RegExp(`no backup was made: .* to ${at('series')}.*the disk is full`),
+      );
+      expect(readdirSync(at('series')).filter((name) => name !== 'lock')).toEqual([]);
+    } finally {
+      free();
+    }
+    expect(new TextDecoder().decode((await child.stdout.getReader().read()).value)).toContain('checked');
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+  },
+  30_000,
+);
 
 onDisk(
   'a running server answers on a full disk and is ready; with a damaged database it is not',

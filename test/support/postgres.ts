@@ -89,19 +89,7 @@ export class PostgresServer implements AsyncDisposable {
   /** Starts a primary with the user and the database of Zomma. */
   static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort());
-    await runProgram('initdb', [
-      '-D',
-      server.data,
-      '-U',
-      'postgres',
-      '-N',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--wal-segsize=1',
-    ]);
+    await runProgram('initdb', ['-D', server.data, '-U', 'postgres', '-N', '-A', 'trust', '-E', 'UTF8', '--locale=C']);
     await server.#configure(options);
     await server.resume();
     await server.query(`create role ${USER} login password '${PASSWORD}'`);
@@ -228,10 +216,13 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Ends the server as a crash does. */
   async kill(): Promise<void> {
+    const processes = this.#processes();
     // Otherwise processes that live a moment longer tell their clients.
-    this.#signal('SIGSTOP');
-    this.#signal('SIGKILL');
+    send(processes, 'SIGSTOP');
+    send(processes, 'SIGKILL');
     await this.#child!.exited;
+    // A server does not start while a process of the one before holds the shared memory.
+    while (processes.some(isRunning)) await Bun.sleep(1);
   }
 
   /** Ends the server as an operator does: transactions are rolled back. */
@@ -242,11 +233,11 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Stops all processes of the server: connections stay open and silent. */
   freeze(): void {
-    this.#signal('SIGSTOP');
+    send(this.#processes(), 'SIGSTOP');
   }
 
   thaw(): void {
-    this.#signal('SIGCONT');
+    send(this.#processes(), 'SIGCONT');
   }
 
   async promote(): Promise<void> {
@@ -259,21 +250,34 @@ export class PostgresServer implements AsyncDisposable {
     return readFileSync(join(this.folder, 'log'), 'utf8');
   }
 
-  #signal(signal: NodeJS.Signals): void {
+  #processes(): number[] {
     const { pid } = this.#child!;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-    for (const each of [pid, ...children]) {
-      try {
-        process.kill(each, signal);
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    return [pid, ...children.map(Number)];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child?.exitCode === null && this.#child.signalCode === null) await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function send(processes: readonly number[], signal: NodeJS.Signals): void {
+  for (const each of processes) {
+    try {
+      process.kill(each, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+/** Whether a process has not ended. A process that has ended can stay in the list of processes for a while. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
   }
 }
 

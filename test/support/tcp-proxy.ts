@@ -5,6 +5,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** The port of the server. A change holds for new connections. */
   target: number;
+  /** The host and the port, for a URL. */
+  readonly address: string;
   /** Stops to forward, also for new connections. Nothing is closed, as when a cable is cut. */
   cut(): void;
   heal(): void;
@@ -36,8 +38,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     forward(upstream, client, () => {});
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
   const proxy: TcpProxy = {
-    port: (server.address() as AddressInfo).port,
+    port,
+    address: `127.0.0.1:${port}`,
     target,
     cut() {
       isCut = true;

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { ReaderEnded, readFileIsolated } from '../reader/isolated-reader.ts';
@@ -8,6 +8,7 @@ import { contentsWithin, type FileReadOptions } from './deliveries.ts';
 import { FileCheckpoints, type Outcome } from './file-checkpoints.ts';
 import { isUnknownData, NO_MARKET_DATA } from './format.ts';
 import { GrowingTapes } from './growing-tapes.ts';
+import type { JournalStorage } from './journal-storage.ts';
 import { Content, openWithin } from './opened-file.ts';
 import { CRASHES_MAX, ReadingJournal } from './reading-journal.ts';
 import { RejectedRows } from './rejected-rows.ts';
@@ -20,8 +21,8 @@ export interface FilesFeedOptions {
   readonly checkpoints: () => ReadonlyMap<string, string>;
   /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
-  /** Path of the journal, which records the file that is being read. If omitted, files that caused a crash are read again at each start. */
-  readonly journal?: string | undefined;
+  /** The journal, which records the file that is being read. If omitted, files that caused a crash are read again at each start. */
+  readonly journal?: JournalStorage | undefined;
   /** Number of days after which a completely read file is deleted. If omitted, no file is deleted. */
   readonly keepDays?: number | undefined;
   readonly pollIntervalMs?: number;
@@ -103,7 +104,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     { checkpoints, nowMs, stated }: Pick<ReadFileDeps, 'checkpoints' | 'nowMs' | 'stated'>,
   ): AsyncGenerator<Delivery> {
     const { origin, stats } = file;
-    const version = checkpoints.versionOf(stats);
+    // A journal that several servers share takes time. A file that ends servers is met in the first poll of the next one.
+    const isJournaled = isFirstPoll || !journal.isByContent;
+    const version =
+      isJournaled && journal.isByContent ? await contentDigest(join(root, origin)) : checkpoints.versionOf(stats);
     if (journal.crashCount(origin, version) >= CRASHES_MAX) {
       journal.forget(origin);
       yield rejectionOf({ origin, reason: CRASHED });
@@ -112,7 +116,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
     // Because an earlier process may have reported a temporary error, the first poll clears the rejections of every file that it reads.
     if (isFirstPoll || checkpoints.isKnown(origin)) yield { kind: 'resolved', origin };
-    journal.begin(origin, version);
+    if (isJournaled) await journal.begin(origin, version);
     let outcome = yield* clearErrorOnRead(
       origin,
       readFile(root, file, {
@@ -269,4 +273,15 @@ async function* readFile(
 /** Returns the rejection of a file. The origin of the rejection is the path of the file in the drop folder. */
 function rejectionOf({ origin, reason }: SkippedFile): Delivery {
   return { kind: 'rejection', origin, reason };
+}
+
+/** Returns the digest of a file's content, or an empty text if it cannot be read, which the read itself then reports. */
+async function contentDigest(path: string): Promise<string> {
+  const hasher = new Bun.CryptoHasher('sha256');
+  try {
+    for await (const bytes of Bun.file(path).stream()) hasher.update(bytes);
+  } catch {
+    return '';
+  }
+  return hasher.digest('hex');
 }

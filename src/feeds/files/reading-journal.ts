@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { JournalStorage } from './journal-storage.ts';
 
 /** Number of early ends of its reading process after which a file is no longer read. Other work may have caused a single one. */
 export const CRASHES_MAX = 2;
@@ -7,23 +7,28 @@ type Entry = Readonly<{ origin: string; version: string }>;
 
 interface Journal {
   /** The file that was being read when the journal was written, with the process that read it. Null if no file was being read. */
-  readonly reading: (Entry & { readonly pid: number }) | null;
+  readonly reading: (Entry & { readonly writer: string }) | null;
   /** The files whose reading ended in a crash, each with its number of crashes. */
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
 
-/** Records which file is being read, so that the next start knows a file that ended the process. It is not synced to the disk. */
+/** Records which file is being read, so that the next process knows a file that ended the process before it. */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
   #isReading = false;
 
-  constructor(private readonly path: string | undefined) {
-    const { reading, crashed } = read(path);
+  constructor(private readonly storage: JournalStorage | undefined) {
+    const { reading, crashed } = parse(storage?.read());
     for (const each of crashed) this.#crashed.set(each.origin, each);
-    if (reading === null || isOtherProcess(reading.pid)) return;
+    if (!storage || reading === null || storage.mayRun(reading.writer)) return;
     const { origin, version } = reading;
     this.recordCrash(origin, version);
-    this.#write(null);
+    void this.#write(null);
+  }
+
+  /** Whether a file is known by its content. Otherwise, size and modification time tell its version. */
+  get isByContent(): boolean {
+    return this.storage?.isByContent ?? false;
   }
 
   /** Returns the number of crashes on this version of a file since its last successful read. */
@@ -32,10 +37,10 @@ export class ReadingJournal {
     return known?.version === version ? known.times : 0;
   }
 
-  /** Records that a file is being read from now on. */
-  begin(origin: string, version: string): void {
+  /** Records that a file is being read from now on. Resolves when the record is stored. */
+  async begin(origin: string, version: string): Promise<void> {
     this.#isReading = true;
-    this.#write({ origin, version });
+    await this.#write({ origin, version });
   }
 
   recordCrash(origin: string, version: string): void {
@@ -46,7 +51,7 @@ export class ReadingJournal {
   end(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
-    this.#write(null);
+    void this.#write(null);
   }
 
   /** Removes the recorded crashes of a file after a reading without a crash. */
@@ -54,33 +59,21 @@ export class ReadingJournal {
     this.#crashed.delete(origin);
   }
 
-  #write(reading: Entry | null): void {
-    if (this.path === undefined) return;
+  async #write(reading: Entry | null): Promise<void> {
+    if (this.storage === undefined) return;
+    const { writer } = this.storage;
     const crashed = [...this.#crashed.values()];
-    const journal: Journal = { reading: reading && { ...reading, pid: process.pid }, crashed };
-    try {
-      if (reading === null && this.#crashed.size === 0) rmSync(this.path, { force: true });
-      else writeFileSync(this.path, JSON.stringify(journal), { mode: 0o600 });
-    } catch {
-      // The disk may be full. The service can read files without the journal.
-    }
-  }
-}
-
-/** Returns whether another process with this id is running. The other process may be a previous service that has not ended yet. */
-function isOtherProcess(pid: number): boolean {
-  try {
-    return pid !== process.pid && process.kill(pid, 0);
-  } catch {
-    return false;
+    const journal: Journal = { reading: reading && { ...reading, writer }, crashed };
+    const isEmpty = reading === null && crashed.length === 0;
+    await Promise.try(() => this.storage!.write(isEmpty ? null : JSON.stringify(journal))).catch(() => {});
   }
 }
 
 const EMPTY: Journal = { reading: null, crashed: [] };
 
-function read(path: string | undefined): Journal {
+function parse(text: string | undefined): Journal {
   try {
-    return path === undefined ? EMPTY : { ...EMPTY, ...(JSON.parse(readFileSync(path, 'utf8')) as Partial<Journal>) };
+    return text === undefined ? EMPTY : { ...EMPTY, ...(JSON.parse(text) as Partial<Journal>) };
   } catch {
     return EMPTY;
   }

@@ -1,13 +1,5 @@
 import { Database } from 'bun:sqlite';
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  scryptSync,
-} from 'node:crypto';
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -23,15 +15,21 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cleanLine } from '../../core/clean-text.ts';
-import { OperatorError } from '../../core/errors.ts';
+import { diskProblem, OperatorError } from '../../core/errors.ts';
 import { FIRST_SCHEMA, MIGRATIONS, migrate, openAnySchema, requireKnown, schemaOf } from '../migrations.ts';
+import { sealSecret, unsealSecret } from './sealed-secret.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 
 /** The name of the database file in a data folder and in a backup. */
 export const DATABASE = 'zomma.sqlite';
 /** The names of the other files in a backup. */
 const SECRET = 'secret.encrypted';
-const MANIFEST = 'manifest.json';
+export const MANIFEST = 'manifest.json';
+
+/** The end of the name of a folder that is being made or removed, and is no backup. */
+export const DRAFT = '.partial';
+/** The number of bytes that are read at once. */
+const PIECE_BYTES = 2 ** 20;
 
 /** The description of a backup's contents. With the manifest, a program can check that the backup is complete. */
 export interface Manifest {
@@ -47,9 +45,16 @@ export interface Manifest {
   readonly signature?: string;
 }
 
+/** The contents of a database: its schema, and the number of rows in each table. */
+export type DatabaseContents = Pick<Manifest, 'schema' | 'rows'>;
+
 export interface BackupOptions {
   readonly version: string;
   readonly nowMs: number;
+  /** Copies a database to a file and checks the copy (`copyChecked`). */
+  readonly copy: (database: string, to: string) => DatabaseContents | Promise<DatabaseContents>;
+  /** Ends the backup early. Nothing of it remains then. */
+  readonly signal?: AbortSignal | undefined;
   /** The secret of the data folder, which signs the manifest. */
   readonly secret?: Uint8Array | undefined;
   /** The passphrase under which the secret is included. Without a passphrase, the backup has no secret. */
@@ -63,26 +68,18 @@ export interface BackupOptions {
 export async function makeBackup(
   database: string,
   to: string,
-  { version, nowMs, secret, passphrase }: BackupOptions,
+  { version, nowMs, copy, signal, secret, passphrase }: BackupOptions,
 ): Promise<Manifest> {
   if (existsSync(to)) throw new OperatorError(`${to} exists already`, 'Name a folder that does not exist.');
-  const draft = `${resolve(to)}.partial`;
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { recursive: true, mode: 0o700 });
+  const draft = `${resolve(to)}${DRAFT}`;
   try {
-    const copy = join(draft, DATABASE);
-    const db = openAnySchema(database, 'read');
-    try {
-      db.run('PRAGMA busy_timeout = 30000');
-      copyDurably(db, copy);
-    } finally {
-      db.close(true);
-    }
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    const { schema, rows } = await copy(database, join(draft, DATABASE));
     if (secret && passphrase !== undefined)
       writeFileSync(join(draft, SECRET), sealSecret({ secret, passphrase }), { mode: 0o600 });
-    const { schema, rows } = examine(copy);
     const files: Record<string, { bytes: number; sha256: string }> = {};
-    for (const name of readdirSync(draft)) files[name] = await digestOf(join(draft, name));
+    for (const name of readdirSync(draft)) files[name] = await digestOf(join(draft, name), signal);
     const unsigned: Manifest = {
       ...{ format: 1, version, schema, made_at: new Date(nowMs).toISOString(), files, rows },
     };
@@ -94,13 +91,41 @@ export async function makeBackup(
     syncPath(dirname(resolve(to)));
     return manifest;
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    throw error;
+    removeIfPossible(draft);
+    const problem = error instanceof OperatorError ? undefined : diskProblem(error);
+    if (problem === undefined) throw error;
+    const hint = 'Look at the disks of both. A backup needs room for a copy of the database.';
+    const reason = `${problem.reason}: ${(error as Error).message}`;
+    throw new OperatorError(`cannot copy ${database} to ${to}: ${reason}`, hint, { cause: error });
   }
 }
 
-/** Checks the digests of the files and the numbers of rows of a backup. Throws an `OperatorError` that names the file and the reason. */
-export async function checkBackup(from: string): Promise<Manifest> {
+/** Removes a folder. A disk that is gone or cannot be written keeps it, which the error that led here says. */
+function removeIfPossible(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // The folder is no backup by its name, and the next round of `zomma backup --every` removes it.
+  }
+}
+
+/** Copies a database to a file, also while a server writes, and checks the copy. Throws `OperatorError` if the copy is damaged. */
+export function copyChecked(database: string, to: string): DatabaseContents {
+  const db = openAnySchema(database, 'read');
+  try {
+    db.run('PRAGMA busy_timeout = 30000');
+    copyDurably(db, to);
+  } finally {
+    db.close(true);
+  }
+  return examine(to);
+}
+
+/**
+ * Checks the digests of the files and the numbers of rows of a backup. Throws `DamagedBackup`, which names the file and the reason. If the
+ * secret has signed the backup, its digests prove that the pages of the database are those that were checked when it was made.
+ */
+export async function checkBackup(from: string, secret?: Uint8Array): Promise<Manifest> {
   const manifest = readManifest(from);
   requireKnown(manifest.schema);
   for (const [name, expected] of Object.entries(manifest.files)) {
@@ -110,7 +135,8 @@ export async function checkBackup(from: string): Promise<Manifest> {
     if (found.bytes !== expected.bytes) throw damaged(path, `has ${found.bytes} bytes, and not ${expected.bytes}`);
     if (found.sha256 !== expected.sha256) throw damaged(path, 'is not the file that was backed up: its digest differs');
   }
-  const { schema, rows } = examine(join(from, DATABASE));
+  const isChecked = secret !== undefined && isSignedWith(manifest, secret);
+  const { schema, rows } = examine(join(from, DATABASE), isChecked);
   if (schema !== manifest.schema || JSON.stringify(rows) !== JSON.stringify(manifest.rows)) {
     throw damaged(join(from, DATABASE), 'has other rows than the manifest');
   }
@@ -138,25 +164,19 @@ export function restoreDatabase(from: string, database: string): void {
   syncPath(dirname(database));
 }
 
-/** Returns the folders of the backups in a folder, the oldest backup first. */
-export function backupsIn(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => !name.endsWith('.partial') && existsSync(join(folder, name, MANIFEST)))
-    .toSorted()
-    .map((name) => join(folder, name));
-}
-
-function readManifest(from: string): Manifest {
+/** Reads the manifest of a backup. Throws `DamagedBackup` if the file cannot be read, and `OperatorError` if it is of another version. */
+export function readManifest(from: string): Manifest {
   const path = join(from, MANIFEST);
   let manifest: unknown;
   try {
     manifest = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new OperatorError(
+    throw new DamagedBackup(
       `${from} is no backup: cannot read ${path}`,
       'Name a folder that `zomma backup` has made.',
-      { cause: error },
+      {
+        cause: error,
+      },
     );
   }
   if (isManifest(manifest)) return manifest;
@@ -181,16 +201,15 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Returns the schema of a database copy and the number of rows in its tables. Throws `OperatorError` if SQLite finds damage. */
-function examine(copy: string): { schema: number; rows: Record<string, number> } {
+/** Returns the contents of a database copy. Throws `DamagedBackup` if SQLite finds damage, for which it reads all pages unless `isChecked`. */
+function examine(copy: string, isChecked = false): DatabaseContents {
   const db = new Database(copy, { readonly: true, strict: true });
   try {
     // A trigger or a view of the copy runs no function of SQLite that has effects.
     db.run('PRAGMA trusted_schema = OFF');
-    const problems = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all();
-    if (problems[0]?.integrity_check !== 'ok') {
-      throw damaged(copy, `is damaged: ${problems[0]?.integrity_check ?? 'no result'}`);
-    }
+    const check = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)');
+    const problem = isChecked ? 'ok' : check.get()?.integrity_check;
+    if (problem !== 'ok') throw damaged(copy, `is damaged: ${problem ?? 'no result'}`);
     const tables = db
       .query<{ name: string }, []>(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
@@ -208,7 +227,13 @@ function examine(copy: string): { schema: number; rows: Record<string, number> }
   }
 }
 
-/** Throws `OperatorError` if the database has a table, an index, a trigger or a view that no migration creates. */
+/**
+ * Empty tables without a meaning to Zomma, in which Litestream writes to advance the write-ahead log. They stay in every database that
+ * Litestream has replicated.
+ */
+const OF_LITESTREAM = ['table _litestream_seq', 'table _litestream_lock'];
+
+/** Throws `DamagedBackup` if the database has a table, an index, a trigger or a view that no migration creates. */
 function refuseForeignObjects(db: Database, copy: string): void {
   const namesOf = (each: Database) =>
     each
@@ -220,7 +245,7 @@ function refuseForeignObjects(db: Database, copy: string): void {
   const own = new Database(':memory:', { strict: true });
   try {
     migrate(own, MIGRATIONS.slice(0, schemaOf(db) - FIRST_SCHEMA + 1));
-    const known = new Set(namesOf(own));
+    const known = new Set([...namesOf(own), ...OF_LITESTREAM]);
     const foreign = namesOf(db).find((name) => !known.has(name));
     if (foreign !== undefined) throw damaged(copy, `has something that Zomma does not make: ${cleanLine(foreign)}`);
   } finally {
@@ -228,65 +253,22 @@ function refuseForeignObjects(db: Database, copy: string): void {
   }
 }
 
-function damaged(path: string, fault: string): OperatorError {
-  return new OperatorError(`${path} ${fault}`, 'Use another backup. `zomma backup verify` checks one.');
+/** A backup that is incomplete, or that is not as it was made. */
+export class DamagedBackup extends OperatorError {}
+
+function damaged(path: string, fault: string): DamagedBackup {
+  return new DamagedBackup(`${path} ${fault}`, 'Use another backup. `zomma backup verify` checks one.');
 }
 
-async function digestOf(path: string): Promise<{ bytes: number; sha256: string }> {
+async function digestOf(path: string, signal?: AbortSignal): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
-  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES, signal }))
+    hash.update(piece as Buffer);
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
 }
-
-/** The secret of a data folder, together with the passphrase that encrypts the secret. */
-type SealedSecret = Readonly<{ secret: Uint8Array; passphrase: string }>;
 
 /** Returns the HMAC-SHA256 of a manifest in hex, under a key derived from the secret. It covers the digests of all files. */
 function signatureOf(manifest: object, secret: Uint8Array): string {
   const key = hkdfSync('sha256', secret, '', 'zomma backup manifest', 32);
   return createHmac('sha256', new Uint8Array(key)).update(JSON.stringify(manifest)).digest('hex');
-}
-
-const CIPHER = 'aes-256-gcm';
-/** The exponent of the cost of a new key. Deriving a key from a passphrase takes about 0.4 s and 128 MiB of memory. */
-const COST_LOG2 = 17;
-
-function keyOf(passphrase: string, salt: Uint8Array, cost: number): Buffer {
-  return scryptSync(passphrase, salt, 32, { N: cost, r: 8, p: 1, maxmem: 2 * 128 * cost * 8 });
-}
-
-/** Encrypts a secret under its passphrase. Returns JSON with all that decrypts it but the passphrase. */
-function sealSecret({ secret, passphrase }: SealedSecret): string {
-  const [salt, iv] = [randomBytes(16), randomBytes(12)];
-  const cost = 2 ** COST_LOG2;
-  const cipher = createCipheriv(CIPHER, keyOf(passphrase, salt, cost), iv);
-  const data = Buffer.concat([cipher.update(secret), cipher.final()]);
-  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-  return JSON.stringify({
-    ...{ kdf: `scrypt N=${cost} r=8 p=1`, cipher: CIPHER },
-    ...{ salt: hex(salt), iv: hex(iv), tag: hex(cipher.getAuthTag()), data: hex(data) },
-  });
-}
-
-/** Decrypts a secret. `path` is its file. Throws `OperatorError` if the passphrase is missing or wrong, or if the file is damaged. */
-function unsealSecret(text: string, path: string, passphrase: string | undefined): Uint8Array {
-  if (passphrase === undefined) {
-    throw new OperatorError(
-      `${path} is encrypted`,
-      'Give the passphrase with --passphrase-file, or remove the file to restore without the secret.',
-    );
-  }
-  try {
-    const sealed = JSON.parse(text) as Record<string, string>;
-    const part = (name: string) => Buffer.from(sealed[name] ?? '', 'hex');
-    // Earlier versions used a lower cost. The bound keeps a foreign file from taking all memory.
-    const cost = Number(/^scrypt N=(\d{1,7}) r=8 p=1$/.exec(sealed.kdf ?? '')?.[1]);
-    const decipher = createDecipheriv(CIPHER, keyOf(passphrase, part('salt'), Math.min(cost, 2 ** 20)), part('iv'));
-    decipher.setAuthTag(part('tag'));
-    return Buffer.concat([decipher.update(part('data')), decipher.final()]);
-  } catch (error) {
-    throw new OperatorError(`the passphrase does not open ${path}`, 'Give the passphrase of this backup.', {
-      cause: error,
-    });
-  }
 }

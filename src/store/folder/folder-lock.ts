@@ -12,11 +12,15 @@ export interface FolderLock {
 }
 
 /**
- * Locks a data folder for one server by SQLite's lock on a small database, which the kernel releases with the process. Readers need no
- * lock. Throws `OperatorError` with the id of the other process if the folder is locked.
+ * Locks a folder for one process by SQLite's lock on a small database, which the kernel releases with the process. Readers need no lock.
+ * Throws `OperatorError` with the id of the other process if the folder is locked: by default, the folder is a server's data folder.
  */
-export function lockFolder(dataDir: string): FolderLock {
-  const path = join(dataDir, LOCK_FILE);
+export function lockFolder(
+  folder: string,
+  use = 'serves the data folder',
+  hint = 'A data folder has one server. Stop that process first, or give --data-dir another folder.',
+): FolderLock {
+  const path = join(folder, LOCK_FILE);
   const db = new Database(path, { create: true, readwrite: true, strict: true });
   try {
     chmodSync(path, 0o600);
@@ -31,10 +35,7 @@ export function lockFolder(dataDir: string): FolderLock {
     const holder = isBusy(error) ? holderOf(db) : undefined;
     db.close();
     if (!isBusy(error)) throw error;
-    throw new OperatorError(
-      `process ${holder ?? 'unknown'} serves the data folder ${dataDir}`,
-      'A data folder has one server. Stop that process first, or give --data-dir another folder.',
-    );
+    throw new OperatorError(`process ${holder ?? 'unknown'} ${use} ${folder}`, hint);
   }
   return { release: () => db.close(true) };
 }

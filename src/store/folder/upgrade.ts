@@ -63,17 +63,23 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
 }
 
 /**
- * Rewrites a database without free space. The caller holds the lock, and no process may write. If killed, the old or the new file is there.
+ * Rewrites a database without free space. The caller holds the lock. Throws an error of SQLite if another process has the database open, for
+ * example Litestream. If killed, the old or the new file is there.
  */
 export function compactDatabase(path: string): void {
   const db = new Database(path, { readwrite: true, strict: true });
-  // Database files of earlier versions do not have auto_vacuum. With auto_vacuum, later removals return their space to the disk.
-  db.run('PRAGMA auto_vacuum = INCREMENTAL');
   const draft = `${path}.compact`;
-  copyDurably(db, draft);
-  // Moves the write-ahead log into the database file. If the log stayed, SQLite would apply the log to the file that replaces the database.
-  db.run('PRAGMA journal_mode = DELETE');
-  db.close(true);
+  try {
+    // Database files of earlier versions do not have auto_vacuum. With auto_vacuum, later removals return their space to the disk.
+    db.run('PRAGMA auto_vacuum = INCREMENTAL');
+    // Moves the write-ahead log into the database file. If the log stayed, SQLite would apply the log to the file that replaces the database.
+    // Nobody may write until then, because the new file would lack it.
+    db.run('PRAGMA locking_mode = EXCLUSIVE');
+    db.run('PRAGMA journal_mode = DELETE');
+    copyDurably(db, draft);
+  } finally {
+    db.close(true);
+  }
   renameSync(draft, path);
   syncPath(dirname(path));
 }

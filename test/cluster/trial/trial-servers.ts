@@ -28,6 +28,16 @@ export class Replica {
   get log(): string {
     return this.ended + (this.server?.log() ?? '');
   }
+
+  /** Returns how long the process wanted to run since a time, but the machine had no processor for it, according to its log, ms. */
+  starvedMs(sinceMs: number): number {
+    const blocks = this.log.matchAll(
+      /"@timestamp":"([^"]+)"[^\n]*"event_loop_blocked"[^\n]*"duration_ms":(\d+),"cpu_ms":(\d+)/g,
+    );
+    return [...blocks]
+      .filter(([, at]) => Date.parse(at!) > sinceMs)
+      .reduce((sum, [, , durationMs, cpuMs]) => sum + Number(durationMs) - Number(cpuMs), 0);
+  }
 }
 
 const HOSTS = 2;

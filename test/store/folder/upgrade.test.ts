@@ -2,8 +2,8 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { saveAuditIn } from '../../../src/store/audit-table.ts';
-import { makeBackup } from '../../../src/store/folder/backup.ts';
-import { copyBeforeUpgrade, SCHEMA, undoUpgrade, upgrade } from '../../../src/store/folder/upgrade.ts';
+import { copyChecked, makeBackup } from '../../../src/store/folder/backup.ts';
+import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade, upgrade } from '../../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA, MIGRATIONS, migrate, schemaOf } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { INVENTED_MIGRATION } from '../../support/invented-migration.ts';
@@ -100,7 +100,23 @@ test.each(Array.from({ length: FIRST_SCHEMA - 1 }, (_, i) => i + 1))(
       ];
       const refusal = `the database has schema ${schema}, but this program reads databases from version 0.2.0`;
       for (const work of works) expect(work).toThrow(refusal);
-      await expect(makeBackup(path, `${folder}/backup`, { version: '1', nowMs: 0 })).rejects.toThrow(refusal);
+      await expect(makeBackup(path, `${folder}/backup`, { version: '1', nowMs: 0, copy: copyChecked })).rejects.toThrow(
+        refusal,
+      );
       expect([readFileSync(path).equals(before), readdirSync(folder)]).toEqual([true, ['z.sqlite']]);
     }),
 );
+
+test('a database that another process has open, such as Litestream, is not replaced, and no copy of it remains', () =>
+  withCreated((path) => {
+    const closes = (db: Database) => db.query('SELECT close FROM closes').all();
+    withDatabase(path, (other) => {
+      expect(closes(other)).toEqual([{ close: 500 }]);
+      const { ino } = statSync(path);
+      expect(() => compactDatabase(path)).toThrow('database is locked');
+      expect([statSync(path).ino, existsSync(`${path}.compact`)]).toEqual([ino, false]);
+      other.run("UPDATE closes SET close = 501 WHERE ticker = 'SPY'");
+    });
+    compactDatabase(path);
+    expect(withDatabase(path, closes)).toEqual([{ close: 501 }]);
+  }));
