@@ -40,6 +40,8 @@ export class Replica {
   }
 }
 
+/** The program that follows becomes this process, and is killed if the tests are. */
+const WITH_THIS_PROCESS = ['setpriv', '--pdeathsig=KILL'];
 const HOSTS = 2;
 const NAMES = ['r1', 'r2', 'r3'];
 
@@ -108,7 +110,11 @@ export class TrialServers implements AsyncDisposable {
     const data = ['--feed', `files:${this.drops}`, '--store', storeUrl(replica.links)];
     while (!replica.server) {
       try {
-        replica.server = await startServer(BINARY, [...args, ...proxied, ...data], this.#env);
+        replica.server = await startServer(
+          [...WITH_THIS_PROCESS, ...BINARY],
+          [...args, ...proxied, ...data],
+          this.#env,
+        );
       } catch (error) {
         // A service manager starts a server again that has found no primary.
         if (!/cannot be reached|does not answer|no primary|connection|starts or stops/.test((error as Error).message))
@@ -206,7 +212,7 @@ export class TrialServers implements AsyncDisposable {
     const checked = await run(['haproxy'], ['-c', '-f', file]);
     if (checked.code !== 0) throw new Error(checked.stderr);
     const log = Bun.file(join(this.#folder, 'haproxy.log'));
-    this.#proxy = Bun.spawn(['haproxy', '-db', '-f', file], { stdout: 'ignore', stderr: log });
+    this.#proxy = Bun.spawn([...WITH_THIS_PROCESS, 'haproxy', '-db', '-f', file], { stdout: 'ignore', stderr: log });
     this.front = `https://localhost:${port}`;
     const isUp = () =>
       fetch(`${this.front}/ready`, TRUSTED).then(
