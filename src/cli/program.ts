@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['audit'], async () => (await import('./audit-command.ts')).addAudit),
   ...command(['tls'], async () => (await import('./tls-command.ts')).addTls),
   ...command(['backup', 'restore'], async () => (await import('./backup-command.ts')).addBackup),
+  ...command(['migrate'], async () => (await import('./migrate-command.ts')).addMigrate),
   ...command(['compact'], async () => (await import('./compact-command.ts')).addCompact),
   ...command(['upgrade'], async () => (await import('./upgrade-command.ts')).addUpgrade),
   ...command(['check'], async () => (await import('./check-command.ts')).addCheck),

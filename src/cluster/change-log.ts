@@ -11,6 +11,9 @@ export const TIMELINE_PLACES = 1_000_000_000_000;
 /** The most bytes that one step of a follower reads, unless a single append has more. */
 const STEP_BYTES = 32 * 1024 * 1024;
 
+/** A write after which the counts of every answer change. */
+export const EVERYTHING: WrittenData = { keys: [], group: 'others' };
+
 /** What a follower reads in one step. */
 export interface LogStep {
   readonly changes: ChangeSet;
@@ -91,6 +94,18 @@ function union(all: readonly WrittenData[]): WrittenData {
   const groups = new Set(all.map(({ group }) => group));
   const group = groups.has('others') ? 'others' : groups.has('unlisted') ? 'unlisted' : 'uncounted';
   return { keys: [...new Set(all.flatMap(({ keys }) => keys))], group };
+}
+
+/** Returns the newest place of the log, or 0 if the log is empty. */
+export async function headPlace(sql: Transaction): Promise<number> {
+  const [{ place }] = await sql`select coalesce(max(place), 0)::float8 as place from zomma.appends`;
+  return place;
+}
+
+/** Returns the last given ids of the tables that never give an id twice. */
+export async function sequencesIn(sql: Transaction): Promise<ChangeSet['sequences']> {
+  const rows: { name: string; last: number }[] = await sql`select name, last::float8 as last from zomma.sequences`;
+  return rows.map(({ name, last }) => [name, last] as const);
 }
 
 /** Returns the place of a batch, or undefined if the log does not have it. */

@@ -10,6 +10,8 @@ export interface ClusterHead {
   readonly schema: number;
   /** The oldest schema whose programs may use the database. */
   readonly leastReader: number;
+  /** From where a migration fills the database that is not complete. Null if there is none. */
+  readonly migrating: string | null;
 }
 
 /** The lock that orders the writes, and the creation and upgrade of the tables. */
@@ -39,6 +41,9 @@ const OWN_TABLES = [
   'create index on zomma.removals (place)',
   'create table zomma.sequences (name text primary key, last bigint not null, place bigint not null)',
   'create sequence zomma.places',
+  // The migration that has filled the database, or fills it. Until it is complete, no server uses the database.
+  `create table zomma.migration (one int primary key check (one = 1), name text not null, identity text not null, version text not null,
+    mark text not null, begun_at timestamptz not null default clock_timestamp(), completed_at timestamptz)`,
 ];
 
 /**
@@ -70,10 +75,20 @@ export async function readHead(sql: Transaction): Promise<ClusterHead> {
       'Name the right database with --store. A server creates the tables when it starts: `zomma serve --store ...`.',
     );
   const [row] = await sql`
-    select id::text || '/' || (select system_identifier from pg_control_system())::text as id, schema, least_reader from zomma.cluster`;
-  const head = { id: row.id, schema: row.schema, leastReader: row.least_reader };
+    select id::text || '/' || (select system_identifier from pg_control_system())::text as id, schema, least_reader,
+      (select name from zomma.migration where completed_at is null) as migrating from zomma.cluster`;
+  const head = { id: row.id, schema: row.schema, leastReader: row.least_reader, migrating: row.migrating };
   requireKnown(head);
   return head;
+}
+
+/** Throws `OperatorError` if a migration into the database is not complete. */
+export function requireFilled({ migrating }: ClusterHead): void {
+  if (migrating === null) return;
+  throw new OperatorError(
+    `the database has a migration of ${migrating} that is not complete`,
+    'Run the same `zomma migrate` again, which goes on with it, or remove what it has copied: drop schema zomma cascade.',
+  );
 }
 
 function requireKnown({ schema, leastReader }: ClusterHead): void {

@@ -29,12 +29,19 @@ export async function hasAccepted(sql: Transaction, file: SharedFile): Promise<b
 
 /** Registers the file of the first server, or checks that a further server has the same. Throws `OperatorError` if it has another one. */
 export async function acceptFile(sql: Transaction, file: SharedFile, content: Uint8Array): Promise<void> {
-  const digest = digestOf(file, content);
   await sql`lock table zomma.shared_files in exclusive mode`;
+  if (!(await isRegistered(sql, file, content)))
+    await sql`insert into zomma.shared_files (file, digest) values (${file}, ${digestOf(file, content)})`;
+}
+
+/** Returns whether the file of this server is registered. Throws `OperatorError` if only another one is. */
+export async function isRegistered(sql: Transaction, file: SharedFile, content: Uint8Array): Promise<boolean> {
+  const digest = digestOf(file, content);
   const known: { digest: string; is_valid: boolean }[] = await sql`
     select digest, until is null or until > clock_timestamp() as is_valid from zomma.shared_files where file = ${file}`;
-  if (known.length === 0) await sql`insert into zomma.shared_files (file, digest) values (${file}, ${digest})`;
-  else if (!known.some((each) => each.digest === digest && each.is_valid)) throw new OperatorError(...FOREIGN[file]);
+  if (known.length === 0) return false;
+  if (known.some((each) => each.digest === digest && each.is_valid)) return true;
+  throw new OperatorError(...FOREIGN[file]);
 }
 
 /** Makes a secret the present one. The one before stays accepted for `graceMs`, so that the servers can be restarted one after another. */

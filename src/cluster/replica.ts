@@ -1,8 +1,17 @@
 import type { AppliedRow, ChangeSet, Mirror, MirrorPlace } from '../store/mirror.ts';
 import { rowKeyOf, type StoredCell, type TableChanges } from '../store/mirrored-tables.ts';
 import type { SharedStore, Store } from '../store/sqlite.ts';
-import { appendChanges, type LogStep, placeOf, readLog, TIMELINE_PLACES } from './change-log.ts';
-import { APPEND_LOCK, openCluster, readHead } from './cluster-schema.ts';
+import {
+  appendChanges,
+  EVERYTHING,
+  headPlace,
+  type LogStep,
+  placeOf,
+  readLog,
+  sequencesIn,
+  TIMELINE_PLACES,
+} from './change-log.ts';
+import { APPEND_LOCK, openCluster, readHead, requireFilled } from './cluster-schema.ts';
 import { EngineAway } from './engine-errors.ts';
 import { type HeldLease, requireLease } from './lease.ts';
 import type { Engine } from './postgres-engine.ts';
@@ -53,6 +62,7 @@ export async function openReplica({
   onProblem,
 }: ReplicaDeps) {
   const head = await engine.transaction((sql) => (mayCreate ? openCluster(sql) : readHead(sql)));
+  requireFilled(head);
   const { cluster } = mirror.place() ?? {};
   if (cluster !== undefined && cluster !== head.id) {
     onRefill('the mirror is of another cluster');
@@ -267,8 +277,6 @@ export async function openReplica({
   };
 }
 
-/** The counts of every answer change. */
-const EVERYTHING: ChangeSet['written'] = { keys: [], group: 'others' };
 /** Time for which the outcome of a write is asked for, and the pause between two questions, ms. */
 const OUTCOME_MS = 30_000;
 const OUTCOME_PAUSE_MS = 250;
@@ -286,16 +294,6 @@ async function readAfter(sql: Transaction, place: number): Promise<ReadAfter> {
   if (place < kept_from) return { kind: 'gone' };
   if (place > 0 && !is_there) return { kind: 'lost' };
   return { kind: 'read', step: await readLog(sql, place) };
-}
-
-async function headPlace(sql: Transaction): Promise<number> {
-  const [{ place }] = await sql`select coalesce(max(place), 0)::float8 as place from zomma.appends`;
-  return place;
-}
-
-async function sequencesIn(sql: Transaction): Promise<ChangeSet['sequences']> {
-  const rows: { name: string; last: number }[] = await sql`select name, last::float8 as last from zomma.sequences`;
-  return rows.map(({ name, last }) => [name, last] as const);
 }
 
 const PLACES_AT_ONCE = 1_024;

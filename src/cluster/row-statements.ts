@@ -13,8 +13,8 @@ export interface ClusterTable {
   between(sql: Transaction, after: number, upTo: number): Promise<StoredCell[][]>;
   /** Returns the rows with these keys. */
   at(sql: Transaction, keys: readonly (readonly StoredCell[])[]): Promise<StoredCell[][]>;
-  /** Returns the next rows after a key in the order of the keys, or the first ones. */
-  page(sql: Transaction, after: readonly StoredCell[] | undefined): Promise<StoredCell[][]>;
+  /** Returns the next rows after a key in the order of the keys, or the first ones. By default, as many as fit into a message. */
+  page(sql: Transaction, after: readonly StoredCell[] | undefined, limit?: number): Promise<StoredCell[][]>;
 }
 
 const TYPES = { INTEGER: 'bigint', REAL: 'double precision', TEXT: 'text collate "C"', BLOB: 'bytea' } as const;
@@ -97,9 +97,11 @@ function clusterTable(table: MirroredTable): ClusterTable {
       }
       return found;
     },
-    page: (sql, after) => {
+    page: (sql, after, limit = hasBlob ? PAGE_LARGE : PAGE_SMALL) => {
       const where = after === undefined ? '' : `where (${keys.join(', ')}) > ${tuples(1, keyTypes)}`;
-      const text = `${select} ${where} order by ${keys.join(', ')} limit ${hasBlob ? PAGE_LARGE : PAGE_SMALL}`;
+      // Without the name of the table, the order would be that of the selected doubles, which no index has.
+      const order = keys.map((each) => `${name}.${each}`).join(', ');
+      const text = `${select} ${where} order by ${order} limit ${limit}`;
       return sql.unsafe(text, [...(after ?? [])]).values() as Promise<StoredCell[][]>;
     },
   };

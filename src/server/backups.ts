@@ -28,6 +28,7 @@ import {
   secretIn,
 } from '../store/folder/backup.ts';
 import { type CheckedBackup, type ChoiceOptions, chooseBackup } from '../store/folder/backup-series.ts';
+import { refuseMigrationDraft } from '../store/folder/migration-draft.ts';
 import { openStore } from '../store/sqlite.ts';
 import { copyInChild } from './database-copier.ts';
 import { hasData, lockData, presentSecret, requireData, rotatingError } from './stored-data.ts';
@@ -177,6 +178,7 @@ export async function restoreData(
 
 /** Locks a data folder without a database. Throws `OperatorError` if a server runs on it, or if it has one. */
 function requireEmpty(dataDir: string): ReturnType<typeof lockData> {
+  refuseMigrationDraft(dataDir);
   const lock = lockData(dataDir);
   if (!hasData(dataDir)) return lock;
   lock.release();

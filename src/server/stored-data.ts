@@ -15,6 +15,7 @@ import type { ValuesIn } from '../settings/config.ts';
 import { saveAuditIn } from '../store/audit-table.ts';
 import { DATABASE } from '../store/folder/backup.ts';
 import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
+import { refuseMigrationDraft } from '../store/folder/migration-draft.ts';
 import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
 import { openStore, type SharedStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
 
@@ -63,7 +64,8 @@ export interface OpenDataOptions extends StoreEvents {
 
 /**
  * Opens the database of a data folder. The mode `own` creates a missing folder with the mode 0700, and the other modes need a database.
- * Throws `OperatorError` if there is none, if every user may write to the folder, or if root would write to another user's folder.
+ * Throws `OperatorError` if there is none, if a migration into the folder is not complete, if every user may write to the folder, or if root would
+ * write to another user's folder.
  */
 export function openData(
   dataDir: string,
@@ -71,6 +73,7 @@ export function openData(
   { warn, onUpgrade, onDamaged }: OpenDataOptions = {},
 ): Store & Disposable {
   const path = join(dataDir, DATABASE);
+  refuseMigrationDraft(dataDir);
   if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   else requireData(dataDir);
   if (mode !== 'read') refuseForeignRoot(dataDir);
