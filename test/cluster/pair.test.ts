@@ -25,8 +25,8 @@ const [MISSED, KILLED] = [1, 2].map((quarter) => atOnce * Math.floor((quarter * 
 ];
 /** The last round. */
 const LAST = KILLED + atOnce * Math.ceil((rounds - KILLED - 1) / atOnce);
-/** The rounds that may come again: those of two minutes, one more, and that in which the server was killed. */
-const REPEATED = Math.ceil(120_000 / ROUND_MS) + 2;
+/** The rounds that may come again: those of two minutes, one more, and the rounds of one page, which all have the marks before the page. */
+const REPEATED = Math.ceil(120_000 / ROUND_MS) + 1 + atOnce;
 
 const at = testFolder();
 
