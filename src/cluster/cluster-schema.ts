@@ -99,7 +99,20 @@ function requireKnown({ schema, leastReader }: ClusterHead): void {
   );
 }
 
+/** Throws `OperatorError` if the database has tables, which are those of another program. Tables of extensions do not count. */
+async function requireEmptyDatabase(sql: Transaction): Promise<void> {
+  const tables = await sql`
+    select 1 as one from pg_class where relkind in ('r', 'p') and relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+      and not exists (select 1 from pg_depend where objid = pg_class.oid and deptype = 'e') limit 1`;
+  if (tables.length === 0) return;
+  throw new OperatorError(
+    'the database has tables of another program',
+    'Name a database of its own for Zomma with --store: `createdb zomma`.',
+  );
+}
+
 async function create(sql: Transaction): Promise<void> {
+  await requireEmptyDatabase(sql);
   await sql.unsafe('create schema if not exists zomma');
   for (const statement of [...OWN_TABLES, ...clusterTables().flatMap(({ createSql }) => createSql)])
     await sql.unsafe(statement);

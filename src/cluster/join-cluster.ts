@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../package.json';
+import type { SharedSecret } from '../access/access.ts';
 import { errorCode, isAway } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { runEvery } from '../feeds/background.ts';
@@ -9,9 +10,11 @@ import type { SnapshotListing } from '../market/store.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import { type Mirror, openMirror } from '../store/mirror.ts';
+import { MIRROR } from '../store/mirror-file.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { pruneLog } from './change-log.ts';
-import { acceptFile, hasAccepted, type SharedFile } from './cluster-secret.ts';
+import { openCluster } from './cluster-schema.ts';
+import { acceptFile, hasAccepted, missing, type SharedFile, sharedSecret } from './cluster-secret.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
 import type { HeldLease } from './lease.ts';
 import { type Engine, openEngine } from './postgres-engine.ts';
@@ -21,6 +24,9 @@ import { parseStoreUrl } from './store-url.ts';
 export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir' | 'store' | 'storePassword'> &
   Pick<ValuesIn<'server'>, 'replica' | 'synchronous'>;
 
+/** The database of a cluster, and the password for it. */
+export type StoreLogin = Pick<ClusterSettings, 'store'> & Partial<Pick<ClusterSettings, 'storePassword'>>;
+
 export interface ClusterEvents {
   readonly observe: Observe;
   /** Called after the mirror has taken changes. */
@@ -28,15 +34,15 @@ export interface ClusterEvents {
   readonly onDamaged: (snapshot: SnapshotListing) => void;
 }
 
-/** The name of the mirror in the data folder. It can be removed while no server runs: the next one fills it again. */
-export const MIRROR = 'mirror.sqlite';
 /** Interval at which a replica says that it lives, ms. */
 const BEAT_MS = 2_000;
 /** Time for which the log has the changes of a mirror that is away, and interval at which older ones are removed, ms. */
 const LOG_KEPT_MS = 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 /** The difference of the clocks of this machine and of the database above which this server is not ready, ms. */
-const CLOCK_MS_MAX = 2_000;
+export const CLOCK_MS_MAX = 2_000;
+/** A server that was not seen for longer than this time does not run, ms. */
+export const REPLICA_SEEN_MS = 10_000;
 
 /** One of the servers that share a database. */
 export interface Cluster {
@@ -55,11 +61,18 @@ export interface Cluster {
   /** Returns the time since the last contact with the database, ms. */
   sinceContactMs(): number;
   readonly state: () => ClusterState;
-  /** Returns whether a server has registered a file that all servers share. */
-  hasAccepted(file: SharedFile): Promise<boolean>;
+  /** Throws `OperatorError` if the file at the path is missing, and another server has registered one. */
+  requireFile(file: SharedFile, path: string): Promise<void>;
   /** Registers a file of this server, or checks that it is that of the other servers. */
   accept(file: SharedFile, content: Uint8Array): Promise<void>;
+  readonly members: SharedMembers;
   close(): Promise<void>;
+}
+
+/** The members, and the secret that the servers share. Each write of the ledger knows the secret. */
+export interface SharedMembers {
+  readonly ledger: SharedStore;
+  readonly secret: SharedSecret;
 }
 
 export interface ClusterState {
@@ -94,6 +107,8 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   let followProblem: string | undefined;
   const complete = Promise.withResolvers<void>();
   const damaged = new Set<number>();
+  // A wrong address or a wrong database leaves no mirror behind.
+  await engine.transaction((sql) => openCluster(sql)).catch(closing(engine));
   const mirror = openFitMirror(join(settings.dataDir, MIRROR), observe, (snapshot, id) => {
     const again = damaged.has(id);
     damaged.add(id);
@@ -125,6 +140,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
     await engine.close();
     throw error;
   }
+  const secret = sharedSecret(settings.dataDir);
   let leadership: Leadership | undefined;
   let clockMs = 0;
   let servers = 1;
@@ -138,7 +154,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
           on conflict (name) do update set holder = excluded.holder, version = excluded.version, schema = excluded.schema,
             place = excluded.place, ready = excluded.ready, seen = excluded.seen
           returning (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
-            (select count(*) from zomma.replicas where name <> ${name} and seen > clock_timestamp() - interval '10 seconds')::int as others`,
+            (select count(*) from zomma.replicas where name <> ${name} and seen > clock_timestamp() - ${REPLICA_SEEN_MS}::float8 * interval '1 millisecond')::int as others`,
         { deadlineMs: BEAT_MS },
       );
       const { now, others } = beaten;
@@ -155,6 +171,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   return {
     file: MIRROR,
     store: replica.store,
+    members: { ledger: replica.hooked(secret), secret },
     start() {
       replica.start();
       void beat();
@@ -193,7 +210,10 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
       isComplete: replica.isComplete(),
       clockMs,
     }),
-    hasAccepted: (file) => engine.transaction((sql) => hasAccepted(sql, file)),
+    async requireFile(file, path) {
+      if (existsSync(path) || !(await engine.transaction((sql) => hasAccepted(sql, file)))) return;
+      throw missing(file, settings.dataDir);
+    },
     accept: (file, content) => engine.transaction((sql) => acceptFile(sql, file, content)),
     async close() {
       clearInterval(beating);
@@ -210,7 +230,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   };
 }
 
-export function engineUrl({ store, storePassword }: Pick<ClusterSettings, 'store' | 'storePassword'>) {
+export function engineUrl({ store, storePassword }: StoreLogin) {
   return parseStoreUrl(
     store,
     storePassword === undefined ? {} : { env: { ...process.env, PGPASSWORD: storePassword } },
@@ -230,35 +250,9 @@ function openFitMirror(path: string, observe: Observe, onDamaged: Parameters<typ
   }
 }
 
-/** Joins the cluster of a database for one command. The mirror is that of a server on this machine, or a new one. Call `close` at the end. */
-export async function visitCluster(
-  settings: Pick<ClusterSettings, 'dataDir' | 'store' | 'storePassword'>,
-): Promise<{ readonly store: SharedStore; readonly engine: Engine; close(): Promise<void> }> {
-  const name = 'command';
-  const engine = openEngine(engineUrl(settings), { replica: name });
-  const mirror = openFitMirror(
-    join(settings.dataDir, MIRROR),
-    () => {},
-    () => {},
-  );
-  const close = async (replica?: Replica): Promise<void> => {
-    await (replica ? replica.close() : mirror.close());
+function closing(engine: Engine): (error: unknown) => Promise<never> {
+  return async (error) => {
     await engine.close();
-  };
-  try {
-    const ignored = () => {};
-    const replica = await openReplica({
-      engine,
-      mirror,
-      name,
-      onApplied: ignored,
-      onRefill: ignored,
-      onProblem: ignored,
-    });
-    await replica.catchUp();
-    return { store: replica.store, engine, close: () => close(replica) };
-  } catch (error) {
-    await close();
     throw error;
-  }
+  };
 }

@@ -35,6 +35,12 @@ export interface ReplicaDeps {
   readonly onProblem: (error: Error | undefined) => void;
 }
 
+/** What a write also does in its transaction of the database, before and after the rehearsal. No other write runs meanwhile. */
+export interface AppendHooks {
+  before(sql: Transaction): Promise<void>;
+  after(sql: Transaction): Promise<void>;
+}
+
 /** Interval at which the log is read if no bell rings, ms. */
 const LOOK_MS = 1_000;
 /** The deadline of a transaction that reads the log, ms. */
@@ -148,12 +154,19 @@ export async function openReplica({
 
   /** Reads the log to its end. */
   const catchUp = async (): Promise<void> => {
-    const before = mirror.place()?.place;
     while (await step()) if (abort.signal.aborted) return;
     const { place } = mirror.place()!;
     isComplete = true;
     forgetOld(place);
-    if (place !== before) onApplied();
+    announce(place);
+  };
+
+  let announced = mirror.place()?.place;
+  /** A command on the same mirror may have taken the changes. */
+  const announce = (place: number): void => {
+    if (place === announced) return;
+    announced = place;
+    onApplied();
   };
 
   /** Places at some moments, the oldest first. */
@@ -164,7 +177,7 @@ export async function openReplica({
     while (passed.length > 0 && nowMs - passed[0]!.atMs > APPLIED_KEPT_MS) mirror.forgetApplied(passed.shift()!.place);
   };
 
-  const write = <Result>(work: (tx: Store) => Result, lease: HeldLease | undefined): Promise<Result> =>
+  const write = <Result>(work: (tx: Store) => Result, lease?: HeldLease, hooks?: AppendHooks): Promise<Result> =>
     inTurn(async () => {
       // The lock is held only for what others have written since.
       await catchUp();
@@ -184,7 +197,9 @@ export async function openReplica({
         }
         base = mirror.place();
         const timeline = engine.state.timeline ?? 0;
+        await hooks?.before(sql);
         rehearsed = mirror.rehearse(work, timeline * TIMELINE_PLACES);
+        await hooks?.after(sql);
         if (rehearsed.changes.tables.length === 0) return undefined;
         return await appendChanges(sql, rehearsed.changes, { timeline, replica: name, batch });
       };
@@ -193,12 +208,15 @@ export async function openReplica({
         if (place !== undefined) {
           mirror.apply(rehearsed!.changes, { ...base!, place }, base);
           followedAt = performance.now();
-          onApplied();
+          announce(place);
         }
       } catch (error) {
         // What the rehearsal holds in memory is of rows that are not stored.
         if (rehearsed) mirror.reset();
-        if (!(error instanceof EngineAway && error.outcomeUnknown && (await isCommitted(batch)))) throw error;
+        if (!(error instanceof EngineAway && error.outcomeUnknown)) throw error;
+        const isStored = await isCommitted(batch).catch(() => undefined);
+        if (isStored === undefined) throw error;
+        if (!isStored) throw new EngineAway(error.reason, error.message, error.hint, { cause: error });
         await catchUp();
       }
       return rehearsed!.result;
@@ -238,13 +256,18 @@ export async function openReplica({
   };
   let following: Promise<void> | undefined;
   let bell: Disposable | undefined;
-  const ledger = (lease?: HeldLease): SharedStore => ({ ...mirror.store, write: (work) => write(work, lease) });
+  const ledger = (lease?: HeldLease, hooks?: AppendHooks): SharedStore => ({
+    ...mirror.store,
+    write: (work) => write(work, lease, hooks),
+  });
 
   return {
     /** The mirror, and the ledger for writes that any server may decide. */
     store: ledger(),
     /** Returns the mirror with the ledger for writes that only the holder of a lease may decide. */
     under: (lease: HeldLease): SharedStore => ledger(lease),
+    /** Returns the mirror with the ledger for writes with hooks. */
+    hooked: (hooks: AppendHooks): SharedStore => ledger(undefined, hooks),
     /** Returns whether the mirror has all rows. */
     isComplete: () => isComplete,
     /** Returns the time since the log was last read to its end, ms. Undefined if it never was. */

@@ -10,7 +10,7 @@ import { createDiskSpace } from '../feeds/disk-space.ts';
 import type { JournalStorage } from '../feeds/files/journal-storage.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
-import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
+import { authorityPath, ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
 import { listen, listenOptions } from '../http/listen.ts';
 import { readTls, type TlsFiles } from '../http/tls.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
@@ -29,6 +29,7 @@ import { lastBackupMs } from './backups.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { type LeaderWork, startLeaderWork } from './leader-work.ts';
 import { firstData, startLeading } from './leading.ts';
+import { shareAuthority } from './share-authority.ts';
 import { diskUse, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
@@ -101,6 +102,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const renewInternalTls = async (): Promise<void> => {
     if (settings.tls !== 'internal' || !certificate) return;
     try {
+      await cluster?.requireFile('authority', authorityPath(settings.dataDir));
       await ensureInternalTls(settings, Date.now());
     } catch (error) {
       const { message: reason, hint = 'Check the data folder.' } = error as Error & { hint?: string };
@@ -122,16 +124,17 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     if (tracing && !(await withinMs(TRACES_STOP_MS, tracing.stop()))) hanging.add('traces');
   });
   resources.use(lockData(settings.dataDir));
+  const app = await buildApp(settings, observe, {}, demo?.admit, tracing);
+  const { store, loading, cluster } = app;
+  resources.defer(() => app.closeStore());
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   const isInternal = settings.tls === 'internal';
   const onForeign = (names: readonly string[]) =>
     observe({ kind: 'names_uncertified', names, hint: NEW_AUTHORITY_HINT });
-  const pair = isInternal ? await ensureInternalTls(settings, Date.now(), onForeign) : { cert: tlsCert!, key: tlsKey! };
+  const makePair = () => ensureInternalTls(settings, Date.now(), onForeign);
+  const pair = isInternal ? await shareAuthority(cluster, settings, makePair) : { cert: tlsCert!, key: tlsKey! };
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
-  const app = await buildApp(settings, observe, {}, demo?.admit, tracing);
-  const { store, loading, cluster } = app;
-  resources.defer(() => app.closeStore());
   resources.defer(() => app.refusals.stop());
   database = watchDatabase(join(settings.dataDir, cluster?.file ?? DATABASE), observe);
   app.readiness.unshift(database.problem);

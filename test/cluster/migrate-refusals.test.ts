@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openClusterOrigin } from '../../src/cluster/migration-sides.ts';
 import { openEngine } from '../../src/cluster/postgres-engine.ts';
@@ -9,6 +9,7 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { migrateData } from '../../src/server/migrate-data.ts';
 import { lockFolder } from '../../src/store/folder/folder-lock.ts';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
+import { MIRROR } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { NOW_MS } from '../store/every-write.ts';
 import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
@@ -86,6 +87,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     way: 'up',
     make: ({ dataDir }) => rmSync(fileIn(dataDir)),
     error: /folder has no data of Zomma/,
+  },
+  'the copy of a database in the folder': {
+    way: 'up',
+    make: ({ dataDir }) => renameSync(fileIn(dataDir), join(dataDir, MIRROR)),
+    error: /folder has only the copy of a database that servers share/,
   },
   'down: a server that was seen': { way: 'down', make: inDatabase(SEEN), error: /the server second uses the database/ },
   'down: a server that leads': {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
-import { visitCluster } from '../../src/cluster/join-cluster.ts';
+import { visitCluster } from '../../src/cluster/visit-cluster.ts';
 import { newYorkDate } from '../../src/market/calendar.ts';
 import { openAccess } from '../../src/server/stored-data.ts';
 import { openStore } from '../../src/store/sqlite.ts';
