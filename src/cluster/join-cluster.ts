@@ -18,8 +18,8 @@ import { type Engine, openEngine } from './postgres-engine.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { parseStoreUrl } from './store-url.ts';
 
-export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir' | 'store' | 'storePassword'> &
-  Pick<ValuesIn<'server'>, 'replica' | 'synchronous'>;
+export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir'> &
+  Pick<ValuesIn<'server'>, 'store' | 'storePassword' | 'replica' | 'synchronous'>;
 
 export interface ClusterEvents {
   readonly observe: Observe;

@@ -56,6 +56,9 @@ const DESCRIPTORS_MIN = 4_096;
 /** Maximum number of damaged snapshots that the message names. */
 const DAMAGED_SHOWN_MAX = 5;
 
+const NOT_CHECKED = 'a database that servers share is not checked yet';
+const NOT_CHECKED_HINT = 'The metrics zomma_cluster_... of each server and the log of Postgres tell how it is.';
+
 /** Checks an installation: the data folder, the database, the disk, the clock, the feeds, the certificate, the port and the runtime. */
 export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOutcome> {
   const { settings } = options;
@@ -66,7 +69,8 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   const usable = isWell('universe') ? settings : { ...settings, universe: undefined };
   if (isWell('universe'))
     yield { of: 'universe', state: 'ok', message: `${readUniverse(settings.universe).tickers.size} tickers` };
-  yield* checkData({ ...options, settings: usable }, holder);
+  if (settings.store === 'sqlite') yield* checkData({ ...options, settings: usable }, holder);
+  else yield { of: 'database', state: 'warning', message: NOT_CHECKED, hint: NOT_CHECKED_HINT };
   if (isWell('feeds')) yield { of: 'feeds', state: 'ok', message: `--feed ${settings.feed}` };
   if (isWell('certificate')) yield await certificate(options);
   for (const { of, error } of faults) yield failureOf(of, error);

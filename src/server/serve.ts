@@ -214,7 +214,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   if (cluster) {
     const leadership = startLeading(cluster, app, { feed: settings.feed, beginWork, stopWork });
     resources.defer(() => leadership.stop());
-    loaded = firstData(app);
+    loaded = firstData(app, stopped.promise);
   } else {
     const work = beginWork(store);
     resources.defer(() => stopWork(work));
