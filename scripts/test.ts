@@ -41,6 +41,7 @@ const SIZED = [
   'test/faults/hostile-members.test.ts',
   'test/generators/generators.test.ts',
   'test/http/extreme-inputs.test.ts',
+  'test/http/live/moving-clients.test.ts',
   'test/http/property.test.ts',
   'test/math/first-passage.test.ts',
   'test/math/kernel-package.test.ts',
