@@ -21,6 +21,7 @@ const PARALLEL = ['--parallel=3', '--no-isolate'];
  */
 const TIMED = [
   'test/bench/service.test.ts',
+  'test/cluster/faults.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',
   'test/faults/large-bodies.test.ts',

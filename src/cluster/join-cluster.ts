@@ -8,6 +8,7 @@ import type { Observe } from '../core/events.ts';
 import { runEvery } from '../feeds/background.ts';
 import type { SnapshotListing } from '../market/store.ts';
 import type { ValuesIn } from '../settings/config.ts';
+import { errorOfReading, isDamage } from '../store/damage.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import { type Mirror, openMirror } from '../store/mirror.ts';
 import { MIRROR } from '../store/mirror-file.ts';
@@ -105,11 +106,14 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   let shownProblem: string | null = null;
   const openedMs = performance.now();
   let followProblem: string | undefined;
+  /** Why the mirror takes no changes, or undefined. */
+  let mirrorProblem: string | undefined;
   const complete = Promise.withResolvers<void>();
   const damaged = new Set<number>();
+  const path = join(settings.dataDir, MIRROR);
   // A wrong address or a wrong database leaves no mirror behind.
   await engine.transaction((sql) => openCluster(sql)).catch(closing(engine));
-  const mirror = openFitMirror(join(settings.dataDir, MIRROR), observe, (snapshot, id) => {
+  const mirror = openFitMirror(path, observe, (snapshot, id) => {
     const again = damaged.has(id);
     damaged.add(id);
     const mended = again ? replica.store.write((tx) => void tx.chain(id)) : replica.readAgain('snapshots', [id]);
@@ -127,12 +131,19 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
         onApplied();
       },
       onRefill: (reason) => observe({ kind: 'mirror_refilled', reason }),
+      onLost(rows) {
+        const countOf = (name: string) => rows.filter(({ table }) => table.name === name).length;
+        observe({ kind: 'writes_lost', members: countOf('members'), audit_rows: countOf('audit'), rows: rows.length });
+      },
       onProblem(error) {
         if (error === undefined && replica.isComplete()) complete.resolve();
         const { message } = error ?? {};
-        if (message !== undefined && message !== followProblem && errorCode(error) !== 'ENGINE_AWAY')
-          observe({ kind: 'mirror_failed', error });
+        const isOfMirror = message !== undefined && errorCode(error) !== 'ENGINE_AWAY';
+        if (isOfMirror && message !== followProblem) observe({ kind: 'mirror_failed', error });
+        // The next start copies the data again.
+        if (isOfMirror && isDamage(error)) removeMirror(path);
         followProblem = message;
+        mirrorProblem = isOfMirror ? `The copy of the data takes no changes: ${message}.` : undefined;
       },
     });
   } catch (error) {
@@ -168,6 +179,11 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   };
   let beating: ReturnType<typeof setInterval> | undefined;
   const sinceContactMs = () => performance.now() - (engine.state.lastContactMs ?? openedMs);
+  const problem = () => {
+    if (!replica.isComplete()) return 'The copy of the data is being filled.';
+    if (Math.abs(clockMs) > CLOCK_MS_MAX) return 'The clock of this machine differs from that of the database.';
+    return undefined;
+  };
   return {
     file: MIRROR,
     store: replica.store,
@@ -180,7 +196,8 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
     },
     lead(work, obstacle) {
       leadership = startLeadership({
-        ...{ engine, holder, observe, obstacle },
+        ...{ engine, holder, observe },
+        obstacle: () => problem() ?? mirrorProblem ?? obstacle(),
         lead(lease) {
           const pruning = runEvery(() => engine.transaction((sql) => pruneLog(sql, LOG_KEPT_MS)), {
             everyMs: PRUNE_EVERY_MS,
@@ -194,11 +211,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
       });
       return leadership;
     },
-    problem() {
-      if (!replica.isComplete()) return 'The copy of the data is being filled.';
-      if (Math.abs(clockMs) > CLOCK_MS_MAX) return 'The clock of this machine differs from that of the database.';
-      return undefined;
-    },
+    problem,
     sinceContactMs,
     state: () => ({
       replica: name,
@@ -240,14 +253,23 @@ export function engineUrl({ store, storePassword }: StoreLogin) {
 /** Opens the mirror. One that SQLite cannot read, or of another schema, is removed: the log has all its rows. */
 function openFitMirror(path: string, observe: Observe, onDamaged: Parameters<typeof openMirror>[2]): Mirror {
   const open = () => openMirror(path, Date.now, onDamaged);
+  let mirror: Mirror | undefined;
   try {
-    return open();
+    mirror = open();
+    const error = errorOfReading(path);
+    if (isDamage(error)) throw error;
+    return mirror;
   } catch (error) {
-    if (!/^SQLITE_(?:CORRUPT|NOTADB)/.test(errorCode(error) ?? '') && errorCode(error) !== 'MIRROR_SCHEMA') throw error;
+    if (!isDamage(error) && errorCode(error) !== 'MIRROR_SCHEMA') throw error;
+    mirror?.close();
     observe({ kind: 'mirror_refilled', reason: (error as Error).message });
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+    removeMirror(path);
     return open();
   }
+}
+
+function removeMirror(path: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 function closing(engine: Engine): (error: unknown) => Promise<never> {

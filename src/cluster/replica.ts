@@ -31,6 +31,8 @@ export interface ReplicaDeps {
   readonly onApplied: () => void;
   /** Called when the mirror is filled anew, with the reason. */
   readonly onRefill: (reason: string) => void;
+  /** Called when a fail-over has lost changes that the mirror had, with their rows. The mirror then has what the primary has. */
+  readonly onLost?: (rows: readonly AppliedRow[]) => void;
   /** Called when a step of the follower fails, and with undefined when one succeeds again. */
   readonly onProblem: (error: Error | undefined) => void;
 }
@@ -41,8 +43,8 @@ export interface AppendHooks {
   after(sql: Transaction): Promise<void>;
 }
 
-/** Interval at which the log is read if no bell rings, ms. */
-const LOOK_MS = 1_000;
+/** Interval at which the log is read if no bell rings, ms. A revocation holds everywhere within a second, also while the bell is away. */
+const LOOK_MS = 500;
 /** The deadline of a transaction that reads the log, ms. */
 const READ_MS = 10_000;
 /** The deadline of a write, ms. It holds a lock, so a frozen process would let the other servers wait. */
@@ -62,6 +64,7 @@ export async function openReplica({
   mayCreate = false,
   onApplied,
   onRefill,
+  onLost,
   onProblem,
 }: ReplicaDeps) {
   const head = await engine.transaction((sql) => (mayCreate ? openCluster(sql) : readHead(sql)));
@@ -133,23 +136,23 @@ export async function openReplica({
 
   /** Reads the rows again that were changed at places that a fail-over has lost. */
   const repair = async (place: MirrorPlace): Promise<void> => {
-    const { lastCommon, changes } = await engine.transaction(
+    const found = await engine.transaction(
       async (sql) => {
         const common = await lastKnownPlace(sql, mirror.appliedPlaces());
-        return {
-          lastCommon: common,
-          changes: common === undefined ? undefined : await rowsAgain(sql, mirror.appliedAfter(common)),
-        };
+        if (common === undefined) return undefined;
+        const lost = mirror.appliedAfter(common);
+        return { common, lost, changes: await rowsAgain(sql, lost) };
       },
       { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
-    if (lastCommon === undefined || changes === undefined) {
+    if (found === undefined) {
       onRefill('a fail-over has lost more than the mirror remembers');
       mirror.clear();
       isComplete = false;
       return;
     }
-    mirror.apply(changes, { ...place, place: lastCommon }, place);
+    mirror.apply(found.changes, { ...place, place: found.common }, place);
+    onLost?.(found.lost);
   };
 
   /** Reads the log to its end. */
@@ -184,10 +187,10 @@ export async function openReplica({
       const batch = crypto.randomUUID();
       let rehearsed: { readonly result: Result; readonly changes: ChangeSet } | undefined;
       let base: MirrorPlace | undefined;
-      const append = async (sql: Transaction): Promise<number | undefined> => {
+      const append = async (sql: Transaction, timeline: number): Promise<number | undefined> => {
         await sql.unsafe(APPEND_LOCK);
         if (!isSynchronous) await sql.unsafe('set local synchronous_commit = local');
-        if (lease) await requireLease(sql, lease);
+        if (lease) await requireLease(sql, lease, timeline);
         for (;;) {
           const present = mirror.place()!;
           const read = await readAfter(sql, present.place);
@@ -196,7 +199,6 @@ export async function openReplica({
           mirror.apply(read.step.changes, { ...present, place: read.step.place }, present);
         }
         base = mirror.place();
-        const timeline = engine.state.timeline ?? 0;
         await hooks?.before(sql);
         rehearsed = mirror.rehearse(work, timeline * TIMELINE_PLACES);
         await hooks?.after(sql);

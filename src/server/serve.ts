@@ -26,7 +26,7 @@ import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
 import { lastBackupMs } from './backups.ts';
-import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
+import { DAMAGED, type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { type LeaderWork, startLeaderWork } from './leader-work.ts';
 import { firstData, startLeading } from './leading.ts';
 import { shareAuthority } from './share-authority.ts';
@@ -136,7 +136,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
   resources.defer(() => app.refusals.stop());
-  database = watchDatabase(join(settings.dataDir, cluster?.file ?? DATABASE), observe);
+  const damaged = cluster ? DAMAGED.mirror : DAMAGED.database;
+  database = watchDatabase(join(settings.dataDir, cluster?.file ?? DATABASE), observe, damaged);
   app.readiness.unshift(database.problem);
   resources.adopt(database, (watch) => watch.stop());
   const stopped = Promise.withResolvers<NodeJS.Signals>();
@@ -215,7 +216,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   let recorded: Promise<unknown> | undefined;
   let fillPast = () => {};
   if (cluster) {
-    const leadership = startLeading(cluster, app, { feed: settings.feed, beginWork, stopWork });
+    const obstacle = () => database?.problem() ?? room.fullReason();
+    const leadership = startLeading(cluster, app, { feed: settings.feed, obstacle, beginWork, stopWork });
     resources.defer(() => leadership.stop());
     loaded = firstData(app);
   } else {

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { makeBackup, restoreDatabase } from '../../src/store/folder/backup.ts';
+import { copyChecked, makeBackup, restoreDatabase } from '../../src/store/folder/backup.ts';
 import { levelLog } from '../../src/store/level-log.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
@@ -43,7 +43,7 @@ describe('the name of the log', () => {
       const path = (file: string) => join(folder, file);
       const source = openStore(path('source'), Date.now);
       keepLevels(source);
-      await makeBackup(path('source'), path('backup'), { version: '0', nowMs: 0 });
+      await makeBackup(path('source'), path('backup'), { version: '0', nowMs: 0, copy: copyChecked });
       restoreDatabase(path('backup'), path('restored'));
       const restored = openStore(path('restored'), Date.now);
       expect(restored.levelLogName()).toMatch(NAME);
@@ -54,7 +54,7 @@ describe('the name of the log', () => {
       const old = new Database(path('old'), { strict: true });
       migrate(old, MIGRATIONS.slice(0, 8));
       old.close();
-      await makeBackup(path('old'), path('old-backup'), { version: '0', nowMs: 0 });
+      await makeBackup(path('old'), path('old-backup'), { version: '0', nowMs: 0, copy: copyChecked });
       restoreDatabase(path('old-backup'), path('old-restored'));
       const upgraded = openStore(path('old-restored'), Date.now);
       expect(upgraded.levelLogName()).toMatch(NAME);
