@@ -8,8 +8,8 @@ import { clusterTables } from './row-statements.ts';
 /** Places of one timeline of Postgres lie within this range, so that no place is given again after a fail-over that lost the last places. */
 export const TIMELINE_PLACES = 1_000_000_000_000;
 
-/** The most bytes that one step of a follower reads, unless a single append has more. */
-const STEP_BYTES = 32 * 1024 * 1024;
+/** The most bytes that one step of a follower reads, unless a single append has more. Requests wait while they are applied. */
+const STEP_BYTES = 8 * 1024 * 1024;
 
 /** A write after which the counts of every answer change. */
 export const EVERYTHING: WrittenData = { keys: [], group: 'others' };

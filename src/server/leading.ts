@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Cluster } from '../cluster/join-cluster.ts';
 import { isAway } from '../core/errors.ts';
+import { withinMs } from '../core/within-ms.ts';
 import { type JournalStorage, ledgerJournal } from '../feeds/files/journal-storage.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import type { App } from './app.ts';
@@ -57,9 +58,9 @@ const RETRY_MS = 250;
 /** Interval at which a new cluster is asked for its first data, ms. */
 const LOOK_MS = 50;
 
-/** Resolves when the servers of a cluster have data, or have looked for it. */
-export async function firstData({ store, feeds }: App): Promise<void> {
+/** Resolves when the servers of a cluster have data, or have looked for it, or when this server stops. */
+export async function firstData({ store, feeds }: App, stopped: Promise<unknown>): Promise<void> {
   const hasData = () => store.underlyings(feeds[0]!.simulated, '', 1).length > 0;
   const hasLooked = () => store.feedStates().some(({ completedAt, error }) => completedAt !== null || error !== null);
-  while (!hasData() && !hasLooked()) await Bun.sleep(LOOK_MS);
+  while (!hasData() && !hasLooked()) if (await withinMs(LOOK_MS, stopped)) return;
 }

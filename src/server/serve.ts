@@ -219,7 +219,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     const obstacle = () => database?.problem() ?? room.fullReason();
     const leadership = startLeading(cluster, app, { feed: settings.feed, obstacle, beginWork, stopWork });
     resources.defer(() => leadership.stop());
-    loaded = firstData(app);
+    loaded = firstData(app, stopped.promise);
   } else {
     const work = beginWork(store);
     resources.defer(() => stopWork(work));

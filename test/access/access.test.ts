@@ -166,6 +166,23 @@ test('rejects every invalid, revoked or expired key with the same error', () => 
   expect(refusals[0]).toMatchObject({ code: 'key_invalid', status: 403 });
 });
 
+test('nobody is admitted while a revocation might have been missed, and streams that are open go on', async () => {
+  let areCurrent = true;
+  const shared = createAccess({ members: store, secret, nowMs: () => nowMs, areMembersCurrent: () => areCurrent });
+  const key = keys.get(ACTIVE)!;
+  const account = shared.authenticate(key);
+  areCurrent = false;
+  for (const refusal of [
+    failureOf(() => shared.authenticate(key)),
+    failureOf(() => shared.isMember(ACTIVE)),
+    await refusalOf(shared.issueKey(ACTIVE, CLIENT)),
+  ])
+    expect(refusal).toMatchObject({ code: 'unavailable', status: 503 });
+  expect(account.isAdmitted()).toBe(true);
+  areCurrent = true;
+  expect(shared.authenticate(key).id).toBe(account.id);
+});
+
 test('membership ends exactly at its expiry', async () => {
   const { apiKey } = await access.addMember({ uuid: UNKNOWN, expiresAt: NOW_MS + 1000 });
   nowMs = NOW_MS + 999;

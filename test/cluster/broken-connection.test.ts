@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
-import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
+import type { Engine } from '../../src/cluster/postgres-engine.ts';
 import { type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
-import { createRows, insertRow, rejectionOf, rowsOf, untilDone, urlOf } from '../support/rows-table.ts';
+import { createRows, engineAt, insertRow, rowsOf, untilDone } from '../support/rows-table.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { rejectionOf } from '../support/thrown.ts';
 
 let server: PostgresServer;
 let engine: Engine;
@@ -13,15 +14,11 @@ beforeAll(async () => {
 }, 60_000);
 beforeEach(async () => {
   if (server === undefined) return;
-  engine = open(server);
+  engine = engineAt(server);
   await server.query('truncate rows', USER);
 });
 afterEach(() => engine?.close());
 afterAll(() => server?.[Symbol.asyncDispose]());
-
-function open(host: { readonly address: string }, options: Partial<EngineOptions> = {}): Engine {
-  return openEngine(urlOf(host), { replica: 'r1', ...options });
-}
 
 const BREAKS = [
   ['before COMMIT', 'insert', 'arrives', false, [] as number[]],
@@ -39,7 +36,11 @@ describe('the deadline', () => {
       },
       { deadlineMs: 300 },
     );
-    expect(await rejectionOf(slow)).toMatchObject({ name: 'EngineAway', reason: 'deadline', outcomeUnknown: false });
+    expect(await rejectionOf(Error, slow)).toMatchObject({
+      name: 'EngineAway',
+      reason: 'deadline',
+      outcomeUnknown: false,
+    });
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     await server.until(
       `select count(*) = 0 as holds from pg_stat_activity where query like '%pg_sleep(30)%' and pid <> pg_backend_pid()`,
@@ -56,7 +57,7 @@ describe('the deadline', () => {
       },
       { deadlineMs: 200 },
     );
-    expect(await rejectionOf(endless)).toMatchObject({ reason: 'deadline', outcomeUnknown: false });
+    expect(await rejectionOf(Error, endless)).toMatchObject({ reason: 'deadline', outcomeUnknown: false });
     resolve();
     await engine.transaction(insertRow(2));
     expect(await rowsOf(server)).toEqual([2]);
@@ -73,7 +74,7 @@ describe('the deadline', () => {
     });
     await locked.promise;
     const waiting = engine.transaction((sql) => sql`update rows set note = 'waited'`, { deadlineMs: 200 });
-    expect(await rejectionOf(waiting)).toMatchObject({ name: 'EngineAway', reason: 'deadline' });
+    expect(await rejectionOf(Error, waiting)).toMatchObject({ name: 'EngineAway', reason: 'deadline' });
     held.resolve();
     await holder;
   });
@@ -82,7 +83,7 @@ describe('the deadline', () => {
 describe('a connection that breaks', () => {
   const through = async (work: (proxy: TcpProxy, engine: Engine) => Promise<void>) => {
     await using proxy = await startTcpProxy(server.port);
-    const own = open(proxy, { deadlineMs: 800, connectMs: 700 });
+    const own = engineAt(proxy, { deadlineMs: 800, connectMs: 700 });
     await work(proxy, own);
     await own.close();
   };
@@ -96,14 +97,14 @@ describe('a connection that breaks', () => {
           if (fate === 'arrives') queueMicrotask(() => proxy.cut());
           else proxy.cut();
         };
-        expect(await rejectionOf(own.transaction(insertRow(1)))).toMatchObject({
+        expect(await rejectionOf(Error, own.transaction(insertRow(1)))).toMatchObject({
           name: 'EngineAway',
           reason: 'deadline',
           outcomeUnknown,
         });
         expect(await rowsOf(server)).toEqual([...stored]);
         proxy.onSent = () => {};
-        expect(await rejectionOf(own.transaction(insertRow(2)))).toMatchObject({
+        expect(await rejectionOf(Error, own.transaction(insertRow(2)))).toMatchObject({
           reason: 'unreachable',
           outcomeUnknown: false,
         });
@@ -116,7 +117,10 @@ describe('a connection that breaks', () => {
 
   testWithPostgres('leaves a statement to the deadline of the server, which cannot know of the cut', () =>
     through(async (proxy, own) => {
-      const running = rejectionOf(own.transaction((sql) => sql`select pg_sleep(40)`));
+      const running = rejectionOf(
+        Error,
+        own.transaction((sql) => sql`select pg_sleep(40)`),
+      );
       const sleeping = `from pg_stat_activity where query like '%pg_sleep(40)%' and pid <> pg_backend_pid()`;
       await server.until(`select count(*) = 1 as holds ${sleeping}`);
       proxy.cut();
@@ -141,13 +145,20 @@ describe('a connection that breaks', () => {
       await server.query(`select pg_terminate_backend(${pid})`);
       await insertRow(2)(sql);
     });
-    expect(await rejectionOf(broken)).toMatchObject({ name: 'EngineAway', reason: 'lost', outcomeUnknown: false });
+    expect(await rejectionOf(Error, broken)).toMatchObject({
+      name: 'EngineAway',
+      reason: 'lost',
+      outcomeUnknown: false,
+    });
     expect(await rowsOf(server)).toEqual([]);
   });
 
   testWithPostgres('ends the statement at the server', async () => {
-    const own = open(server);
-    const running = rejectionOf(own.transaction((sql) => sql`select pg_sleep(50)`, { deadlineMs: 60_000 }));
+    const own = engineAt(server);
+    const running = rejectionOf(
+      Error,
+      own.transaction((sql) => sql`select pg_sleep(50)`, { deadlineMs: 60_000 }),
+    );
     const sleeping = `from pg_stat_activity where query like '%pg_sleep(50)%' and pid <> pg_backend_pid()`;
     await server.until(`select count(*) = 1 as holds ${sleeping}`);
     await own.close();

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
 import { EngineRefused } from '../../src/cluster/engine-errors.ts';
-import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
+import type { Engine } from '../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
 import { type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
-import { createRows, insertRow, rejectionOf, rowsOf, urlOf } from '../support/rows-table.ts';
+import { createRows, engineAt, insertRow, rowsOf } from '../support/rows-table.ts';
+import { rejectionOf } from '../support/thrown.ts';
 
 let server: PostgresServer;
 let engine: Engine;
@@ -16,15 +17,11 @@ beforeAll(async () => {
 }, 60_000);
 beforeEach(async () => {
   if (server === undefined) return;
-  engine = open(server);
+  engine = engineAt(server);
   await server.query('truncate rows, deferred', USER);
 });
 afterEach(() => engine?.close());
 afterAll(() => server?.[Symbol.asyncDispose]());
-
-function open(host: { readonly address: string }, options: Partial<EngineOptions> = {}): Engine {
-  return openEngine(urlOf(host), { replica: 'r1', ...options });
-}
 
 const REFUSALS = [
   ['a unique key', (sql: Transaction) => sql`insert into rows values (1), (1)`, 'sql', '23505', 'duplicate key value'],
@@ -75,7 +72,7 @@ describe('the end of a transaction', () => {
       await insertRow(1)(sql);
       throw own;
     });
-    expect((await rejectionOf(failing)) as Error).toBe(own);
+    expect((await rejectionOf(Error, failing)) as Error).toBe(own);
     await engine.transaction(insertRow(2));
     expect(await rowsOf(server)).toEqual([2]);
   });
@@ -83,6 +80,7 @@ describe('the end of a transaction', () => {
   for (const [cause, work, reason, sqlState, message] of REFUSALS) {
     testWithPostgres(`${cause} is refused, and the session goes on`, async () => {
       const error = await rejectionOf(
+        Error,
         engine.transaction(async (sql) => {
           await insertRow(7)(sql);
           await work(sql);
@@ -104,7 +102,7 @@ describe('the end of a transaction', () => {
       for each row when (new.n = 99) execute function fill()`,
       USER,
     );
-    const error = await rejectionOf(engine.transaction(insertRow(99)));
+    const error = await rejectionOf(Error, engine.transaction(insertRow(99)));
     expect(error).toMatchObject({ name: 'EngineAway', reason: 'full', outcomeUnknown: false });
     expect(error.message).toBe(`${server.address} lacks a resource: no room`);
     await engine.transaction(insertRow(1));
@@ -117,7 +115,7 @@ describe('the end of a transaction', () => {
       late = sql;
     });
     const second = engine.transaction(async (sql) => {
-      const error = await rejectionOf(insertRow(1)(late!));
+      const error = await rejectionOf(Error, insertRow(1)(late!));
       await insertRow(2)(sql);
       return error;
     });
@@ -146,7 +144,7 @@ describe('the options', () => {
   });
 
   testWithPostgres('forbid writes, which is not mistaken for a standby', async () => {
-    const error = await rejectionOf(engine.transaction(insertRow(1), { readOnly: true }));
+    const error = await rejectionOf(Error, engine.transaction(insertRow(1), { readOnly: true }));
     expect(error).toMatchObject({ name: 'EngineRefused', reason: 'sql', sqlState: '25006' });
   });
 
@@ -160,7 +158,7 @@ describe('the options', () => {
       },
       { isolation: 'repeatable read' },
     );
-    expect(await rejectionOf(conflicting)).toMatchObject({
+    expect(await rejectionOf(Error, conflicting)).toMatchObject({
       name: 'EngineRefused',
       reason: 'conflict',
       sqlState: '40001',
@@ -168,7 +166,7 @@ describe('the options', () => {
   });
 
   testWithPostgres('bound the transactions at once', async () => {
-    const two = open(server, { sessionsMax: 2 });
+    const two = engineAt(server, { sessionsMax: 2 });
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const holding = [1, 2].map((n) =>
       two.transaction(async (sql) => {
@@ -176,7 +174,7 @@ describe('the options', () => {
         await released;
       }),
     );
-    const third = await rejectionOf(two.transaction(insertRow(3), { deadlineMs: 100 }));
+    const third = await rejectionOf(Error, two.transaction(insertRow(3), { deadlineMs: 100 }));
     expect(third).toMatchObject({ name: 'EngineAway', reason: 'full' });
     const fourth = two.transaction(insertRow(4));
     release();
@@ -184,6 +182,6 @@ describe('the options', () => {
     expect(await rowsOf(server)).toEqual([1, 2, 4]);
     await server.until(`select count(*) = 2 as holds from pg_stat_activity where application_name = 'zomma/r1'`);
     await two.close();
-    expect(await rejectionOf(two.transaction(insertRow(5)))).toMatchObject({ reason: 'closed' });
+    expect(await rejectionOf(Error, two.transaction(insertRow(5)))).toMatchObject({ reason: 'closed' });
   });
 });

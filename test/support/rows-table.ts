@@ -1,4 +1,5 @@
 import { EngineAway } from '../../src/cluster/engine-errors.ts';
+import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
 import { parseStoreUrl, type StoreUrl } from '../../src/cluster/store-url.ts';
 import { PASSWORD, type PostgresServer, USER } from './postgres.ts';
@@ -24,14 +25,8 @@ export function urlOf(...servers: readonly { readonly address: string }[]): Stor
   return parseStoreUrl(urlTextOf(...servers), { env: {} });
 }
 
-/** Returns the error of work that must fail. */
-export function rejectionOf(work: Promise<unknown>): Promise<Error> {
-  return work.then(
-    () => {
-      throw new Error('nothing was thrown');
-    },
-    (error) => error,
-  );
+export function engineAt(host: { readonly address: string }, options: Partial<EngineOptions> = {}): Engine {
+  return openEngine(urlOf(host), { replica: 'r1', ...options });
 }
 
 /** Runs work again and again until it succeeds, as a follower does. Any error but `EngineAway` ends it. */

@@ -14,10 +14,11 @@ export async function rejectionOf<Kind extends Error>(
   kind: abstract new (...args: never[]) => Kind,
   work: Promise<unknown>,
 ): Promise<Kind> {
-  const error = await work.then(
-    () => new Error('nothing was thrown'),
-    (reason: unknown) => reason,
-  );
-  if (error instanceof kind) return error;
-  throw error;
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof kind) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
 }
