@@ -99,6 +99,22 @@ function press(page: Page, act: string, panels: readonly string[]): Promise<void
   );
 }
 
+/** Chromium silently drops each download of a page after the tenth within a second of the first. A member does not press as fast. */
+const DOWNLOADS_PER_SECOND = 10;
+const downloads = new WeakMap<Page, { readonly sinceMs: number; readonly count: number }>();
+
+/** Presses an act that saves a file of some panels, at a rate at which the browser drops none. */
+async function pressToSave(page: Page, act: string, panels: readonly string[]): Promise<void> {
+  const { sinceMs, count } = downloads.get(page) ?? { sinceMs: 0, count: DOWNLOADS_PER_SECOND };
+  const isSameSecond = count + panels.length <= DOWNLOADS_PER_SECOND;
+  if (!isSameSecond) await page.waitForFunction((untilMs) => Date.now() > untilMs, sinceMs + 1100);
+  await press(page, act, panels);
+  downloads.set(page, {
+    sinceMs: isSameSecond ? sinceMs : Date.now(),
+    count: panels.length + (isSameSecond ? count : 0),
+  });
+}
+
 /** Returns an answer without the moment and the options, which the parts of the answer of all panels do not repeat. */
 const figuresIn = (text: string) => text.replace(/^\{(?:"as_of":"[^"]*",)?(?:"options":\{[^}]*\},)?/, '{');
 
@@ -168,8 +184,8 @@ async function savedFiles(page: Page, panels: readonly PanelMenu[], ticker: stri
       fillText.call(this, text, ...place);
     };
   });
-  await press(page, 'Save CSV', csv);
-  await press(page, 'Save picture', png);
+  await pressToSave(page, 'Save CSV', csv);
+  await pressToSave(page, 'Save picture', png);
   if (csv.length + png.length > 0) await all.promise;
   page.off('download', onDownload);
   return files;
