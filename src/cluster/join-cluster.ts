@@ -22,8 +22,8 @@ import { type Engine, openEngine } from './postgres-engine.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { parseStoreUrl } from './store-url.ts';
 
-export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir'> &
-  Pick<ValuesIn<'server'>, 'store' | 'storePassword' | 'replica' | 'synchronous'>;
+export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir' | 'store' | 'storePassword'> &
+  Pick<ValuesIn<'server'>, 'replica' | 'synchronous'>;
 
 /** The database of a cluster, and the password for it. */
 export type StoreLogin = Pick<ClusterSettings, 'store'> & Partial<Pick<ClusterSettings, 'storePassword'>>;

@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { APPEND_LOCK } from '../../../src/cluster/cluster-schema.ts';
-import { MIRROR } from '../../../src/store/mirror-file.ts';
 import { openEngine } from '../../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../../src/cluster/postgres-session.ts';
 import { clusterTables, lastKeyOf } from '../../../src/cluster/row-statements.ts';
 import { parseStoreUrl } from '../../../src/cluster/store-url.ts';
+import { MIRROR } from '../../../src/store/mirror-file.ts';
 import { rowsIn } from '../../store/every-write.ts';
 import { PASSWORD, USER } from '../../support/postgres.ts';
 import type { Written } from './trial-feed.ts';
