@@ -68,7 +68,6 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     error: /the database has a migration of \/srv\/other that is not complete/,
   },
   'a newer schema': { way: 'up', make: schemaOf(SCHEMA + 1), error: /has schema \d+, and this program needs schema/ },
-  'an older schema': { way: 'up', make: schemaOf(SCHEMA - 1), error: /has schema \d+, and this program needs schema/ },
   'a schema that needs a newer program': {
     way: 'up',
     make: schemaOf(SCHEMA + 2, SCHEMA + 1),
@@ -109,6 +108,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     way: 'down',
     make: inDatabase(UNFINISHED),
     error: /the database has a migration of \/srv\/other that is not complete/,
+  },
+  'down: an older schema': {
+    way: 'down',
+    make: schemaOf(SCHEMA - 1),
+    error: /has schema \d+, and this program needs schema/,
   },
   'down: a newer schema': {
     way: 'down',
