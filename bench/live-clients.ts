@@ -1,16 +1,17 @@
+import { seqOf } from '../test/support/event-ids.ts';
 import { eventsOf } from '../test/support/event-stream.ts';
 
 /**
  * `bun bench/live-clients.ts URL KEY TICKERS COUNT DROPS_PER_S` runs COUNT clients in a process of its own. Each client reads the stream of
  * the levels of TICKERS, a list separated by commas. The first line on stdin starts the disconnections: each second, DROPS_PER_S random
- * clients disconnect, and connect again within two seconds. The second line has the id of the last event, and ends the disconnections. When
- * all clients have that event, the process writes a JSON object to stdout: the number of disconnections, the ids that each client got, and
- * the times from snapshot to client, ms.
+ * clients disconnect, and connect again within two seconds. The second line has the sequence number of the last event, and ends the
+ * disconnections. When all clients have that event, the process writes a JSON object to stdout: the number of disconnections, the sequence numbers
+ * that each client got, and the times from snapshot to client, ms.
  */
 const [url, key, tickers, count, dropsPerS] = process.argv.slice(2) as [string, string, string, string, string];
 
 interface Client {
-  ids: number[];
+  seqs: number[];
   cut: AbortController;
   /**
    * When the client last connected, ms since 1970. The times of events of earlier snapshots are not measured, because these events waited
@@ -27,7 +28,7 @@ let final = Number.POSITIVE_INFINITY;
 const clients = Array.from(
   { length: Number(count) },
   (): Client => ({
-    ids: [],
+    seqs: [],
     cut: new AbortController(),
     openedAt: 0,
     last: undefined,
@@ -36,7 +37,7 @@ const clients = Array.from(
 
 /** Reads until the client has the final event. Connects again after each disconnection. */
 async function follow(client: Client): Promise<void> {
-  while ((client.ids.at(-1) ?? 0) < final) {
+  while ((client.seqs.at(-1) ?? 0) < final) {
     client.cut = new AbortController();
     try {
       const response = await fetch(`${url}/api/v1/stream/gex/${tickers}`, {
@@ -56,12 +57,12 @@ async function follow(client: Client): Promise<void> {
 
 /** Reads one connection's events until the client has the final event or the stream ends. */
 async function take(client: Client, events: ReturnType<typeof eventsOf>): Promise<void> {
-  while ((client.ids.at(-1) ?? 0) < final) {
+  while ((client.seqs.at(-1) ?? 0) < final) {
     const event = await events.next();
     if (event === undefined) return;
     const now = Date.now();
     client.last = event.id!;
-    client.ids.push(Number(event.id));
+    client.seqs.push(seqOf(event.id));
     const asOf = Date.parse(/"as_of":"([^"]+)"/.exec(event.data)![1]!);
     if (asOf > client.openedAt) latencies.push(now - asOf);
   }
@@ -80,7 +81,7 @@ const dropping = setInterval(dropOne, 1_000 / Number(dropsPerS));
 final = Number((await lines.next()).value);
 clearInterval(dropping);
 // A client that already has the final event waits for another event, which never comes. Disconnecting ends its wait.
-for (const client of clients) if ((client.ids.at(-1) ?? 0) >= final) client.cut.abort();
+for (const client of clients) if ((client.seqs.at(-1) ?? 0) >= final) client.cut.abort();
 await done;
-console.log(JSON.stringify({ drops, latencies, ids: clients.map(({ ids }) => ids) }));
+console.log(JSON.stringify({ drops, latencies, seqs: clients.map(({ seqs }) => seqs) }));
 process.exit(0);

@@ -82,16 +82,16 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
     }
     await waitUntil(() => app.store.levelsDue().length === 0);
     const log = app.store.levelEvents(first, Number.MAX_SAFE_INTEGER, true).map(({ seq }) => seq);
-    const { drops, latencies, ids } = await clients.end(log.at(-1)!);
+    const { drops, latencies, seqs } = await clients.end(log.at(-1)!);
     for (const socket of slow) socket.destroy();
-    const missing = ids.map((each) => new Set(log).difference(new Set(each)).size);
-    const doubled = ids.map((each) => each.filter((id, i) => i > 0 && id <= each[i - 1]!).length);
+    const missing = seqs.map((each) => new Set(log).difference(new Set(each)).size);
+    const doubled = seqs.map((each) => each.filter((seq, i) => i > 0 && seq <= each[i - 1]!).length);
     return {
       p50: quantile(latencies, 0.5),
       p99: quantile(latencies, 0.99),
       max: quantile(latencies, 1),
       snapshots,
-      events: ids.reduce((sum, each) => sum + each.length, 0),
+      events: seqs.reduce((sum, each) => sum + each.length, 0),
       drops,
       lost: missing.reduce((sum, each) => sum + each, 0),
       doubled: doubled.reduce((sum, each) => sum + each, 0),
@@ -159,8 +159,8 @@ function startClients(url: string, key: string, tickers: readonly string[], { su
   };
   return {
     begin: () => tell('begin'),
-    async end(lastId: number): Promise<{ drops: number; latencies: number[]; ids: number[][] }> {
-      tell(String(lastId));
+    async end(lastSeq: number): Promise<{ drops: number; latencies: number[]; seqs: number[][] }> {
+      tell(String(lastSeq));
       return new Response(child.stdout).json() as never;
     },
   };

@@ -21,6 +21,7 @@ const PARALLEL = ['--parallel=3', '--no-isolate'];
  */
 const TIMED = [
   'test/bench/service.test.ts',
+  'test/cluster/faults.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',
   'test/faults/large-bodies.test.ts',
@@ -41,6 +42,7 @@ const SIZED = [
   'test/faults/hostile-members.test.ts',
   'test/generators/generators.test.ts',
   'test/http/extreme-inputs.test.ts',
+  'test/http/live/moving-clients.test.ts',
   'test/http/property.test.ts',
   'test/math/first-passage.test.ts',
   'test/math/kernel-package.test.ts',

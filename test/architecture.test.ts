@@ -126,8 +126,13 @@ test.each([
   expect(packagesLoadedBy(file)).toEqual(packages);
 });
 
-test('a server alone loads no code of a cluster', () => {
-  expect([...filesLoadedBy('server/serve.ts')].filter((file) => file.startsWith('cluster/'))).toEqual([]);
+test('a server alone, and commands on its data, load no code of a cluster', () => {
+  const starts = ['serve', 'serve-stdio', 'stored-data', 'maintain-data', 'transfer-members', 'backups', 'checks'];
+  const loaded = starts.flatMap((name) => [...filesLoadedBy(`server/${name}.ts`)]);
+  const ofCommands = sourceFiles().filter((file) => moduleOf(file) === 'cli');
+  loaded.push(...ofCommands.flatMap((file) => [...filesLoadedBy(file)]));
+  expect(loaded.length).toBeGreaterThan(100);
+  expect(loaded.filter((file) => file.startsWith('cluster/'))).toEqual([]);
 });
 
 /** Returns the packages that a file loads at startup through its imports. Type imports and dynamic imports do not count. */

@@ -30,6 +30,16 @@ export interface MemberRequest {
 /** The members and the audit trail within a transaction. */
 export type MemberTransaction = Omit<MemberStore, 'version'> & AuditStore;
 
+/** What several servers know of the secret that they share. Its functions are called within a transaction of the members' ledger. */
+export interface SharedSecret {
+  /** Returns whether all servers have this secret from now on. Undefined if no server has registered one. */
+  isPresent(secret: Uint8Array): boolean | undefined;
+  /** Returns the secret, which `read` reads or creates. Throws `OperatorError` if it is not the present one of all servers. */
+  own(read: () => Uint8Array): Uint8Array;
+  /** Makes a secret that of all servers, when the transaction is committed. The one before stays accepted for `graceMs`. */
+  replace(secret: Uint8Array, graceMs: number): void;
+}
+
 export interface AccessDeps {
   readonly members: KnownMembers & Ledger<MemberTransaction>;
   /** The server's secret. It is read only to derive keys. A server that derives no key creates no secret. */
@@ -38,10 +48,12 @@ export interface AccessDeps {
   readonly nowMs: () => number;
   /** Returns false if revocations might have been missed for too long. Without this function, the members are always current. */
   readonly areMembersCurrent?: (() => boolean) | undefined;
+  /** Undefined if this server alone has the members. */
+  readonly shared?: SharedSecret | undefined;
 }
 
 /** Creates the functions that decide who has access. The server has no other access check. */
-export function createAccess({ members, secret, nowMs, areMembersCurrent = () => true }: AccessDeps) {
+export function createAccess({ members, secret, nowMs, areMembersCurrent = () => true, shared }: AccessDeps) {
   /** The accounts by key, because most requests repeat a key. They are valid for one version of the store, and each until `untilMs`. */
   const admitted = new Map<string, { readonly account: Account; readonly untilMs: number }>();
   let admittedVersion = '';
@@ -60,12 +72,14 @@ export function createAccess({ members, secret, nowMs, areMembersCurrent = () =>
     const next = secret.readNext();
     if (next === undefined) return;
     const [member] = tx.members();
-    if (member === undefined || keyFits(next, member)) secret.adoptNext();
+    const isWritten = shared?.isPresent(next) ?? (member === undefined || keyFits(next, member));
+    if (isWritten) secret.adoptNext();
     else secret.removeNext();
   };
   const settledSecret = (tx: MemberTransaction): Uint8Array => {
     settleRotation(tx);
-    return secret.read()[0];
+    const read = () => secret.read()[0];
+    return shared ? shared.own(read) : read();
   };
   /** Changes an existing member, and records the change. If the member does not exist, records a failure. */
   const changeMember = async (
@@ -141,6 +155,7 @@ export function createAccess({ members, secret, nowMs, areMembersCurrent = () =>
             const key = onlyKey(deriveKey(next, member.uuid, member.generation));
             tx.saveMember({ ...member, ...key, ...previous });
           }
+          shared?.replace(next, graceMs);
           const grace = untilMs === null ? 'no longer' : `until ${new Date(untilMs).toISOString()}`;
           audit(tx, { action: 'secret_rotated', detail: `${known.length} members, old keys valid ${grace}` });
         } catch (error) {
@@ -153,6 +168,9 @@ export function createAccess({ members, secret, nowMs, areMembersCurrent = () =>
       secret.adoptNext();
       return { count, untilMs };
     },
+
+    /** Returns the secret from which keys are derived within a transaction. Completes an interrupted rotation. */
+    secretIn: settledSecret,
 
     /** Reads the secret, or creates it if there is no member. Completes an interrupted rotation. */
     async openSecret(): Promise<void> {

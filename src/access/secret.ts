@@ -90,7 +90,12 @@ export function createSecretFile(dataDir: string, members: () => number, onCreat
       return secret;
     },
     adoptNext() {
-      renameSync(next, path);
+      try {
+        renameSync(next, path);
+      } catch (error) {
+        // Another process has completed the rotation.
+        if (errorCode(error) !== 'ENOENT') throw error;
+      }
       syncFolder(dataDir);
     },
     removeNext: () => rmSync(next, { force: true }),

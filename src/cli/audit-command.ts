@@ -1,6 +1,6 @@
 import { cleaned, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, DATA_PLACE } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
 /** Adds `zomma audit`, which lists the changes to members and keys. */
@@ -12,11 +12,11 @@ export function addAudit(program: CliCommand): void {
     )
     .option('--since <time>', 'list only entries from this time on: ISO 8601, or an age such as 24h or 7d', sinceOf)
     .json()
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .examples('zomma audit --since 7d', 'zomma audit --since 2026-11-01 --json --data-dir /var/lib/zomma')
     .action(async (options) => {
       const { withStore } = await import('../server/stored-data.ts');
-      const stored = await withStore(options.dataDir, 'read', (store) => store.auditSince(options.since ?? 0));
+      const stored = await withStore(options, 'read', (store) => store.auditSince(options.since ?? 0));
       const entries = stored.map(({ atMs, ...entry }) => ({ at: new Date(atMs).toISOString(), ...entry }));
       if (options.json) print(shownJson({ audit: entries }));
       else if (entries.length === 0) print('The audit trail has no entries for this time.');

@@ -16,7 +16,8 @@ export function addBackup(program: CliCommand): void {
     .description(
       'Back up the data folder, also while a server runs: a checked copy of one moment, with a manifest. The secret, on which all API keys depend, is left out unless --with-secret is given.',
     )
-    .settings(['dataDir'])
+    .settings(['dataDir', 'store'])
+    .aloneOnly(POSTGRES_HINT)
     .option('--with-secret', 'include the secret, encrypted under a passphrase')
     .option(...PASSPHRASE_FILE)
     .option(
@@ -67,7 +68,7 @@ export function addBackup(program: CliCommand): void {
     .description(
       'Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest. The secret of the data folder, or the one in the backup, proves who made the backup.',
     )
-    .settings(['dataDir'])
+    .settings(['dataDir', 'store'])
     .option(...PASSPHRASE_FILE)
     .json()
     .examples(
@@ -94,7 +95,8 @@ export function addBackup(program: CliCommand): void {
     .description(
       'Restore a backup into a data folder that has no data, and on which no server runs. The folder may have the secret of the earlier folder, which proves who made the backup.',
     )
-    .settings(['dataDir'])
+    .settings(['dataDir', 'store'])
+    .aloneOnly(POSTGRES_HINT)
     .option(...PASSPHRASE_FILE)
     .option('--unverified', 'restore a backup although nothing proves who made it')
     .examples(
@@ -123,6 +125,9 @@ export function addBackup(program: CliCommand): void {
       }
     });
 }
+
+const POSTGRES_HINT =
+  'Use the tools of Postgres, such as pg_dump, and keep a copy of the file "secret". `zomma migrate` makes a data folder of the database.';
 
 interface EveryOptions {
   readonly dest: string;

@@ -1,7 +1,7 @@
 import { shownJson, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, DATA_PLACE } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
 /** Adds `zomma chains`, which lists the stored snapshots and removes snapshots that were stored by mistake. */
@@ -11,14 +11,14 @@ export function addChains(program: CliCommand): void {
   chains
     .command('list')
     .description('List the stored snapshots of option chains.')
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .option('--ticker <ticker>', 'list only this underlying')
     .json()
     .examples('zomma chains list', 'zomma chains list --ticker SPY --json')
     .action(async (options) => {
       const { withStore } = await import('../server/stored-data.ts');
       const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
-      const rows = await withStore(options.dataDir, 'read', (store) =>
+      const rows = await withStore(options, 'read', (store) =>
         store
           .snapshots(ticker)
           .filter(({ underlying }) => isTicker(underlying))
@@ -38,7 +38,7 @@ export function addChains(program: CliCommand): void {
     .description(
       'Remove stored snapshots of option chains and their levels permanently. A running server stops using the snapshots at once.',
     )
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .requiredOption('--ticker <ticker>', 'underlying of the snapshots (required)')
     .option(
       '--as-of <time>',
@@ -50,7 +50,7 @@ export function addChains(program: CliCommand): void {
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
       if (Number.isNaN(asOf))
         throw new OperatorError('--as-of is not a time', 'Use ISO 8601, as in the output of `zomma chains list`.');
-      const count = await withStore(options.dataDir, 'write', (store) =>
+      const count = await withStore(options, 'write', (store) =>
         store.write((tx) => tx.forgetSnapshots(canonicalTicker(options.ticker), asOf)),
       );
       if (count === 0)

@@ -1,6 +1,6 @@
 import { shownJson } from '../core/clean-text.ts';
 import { EXIT_CODES } from '../core/exit-codes.ts';
-import type { CheckOutcome } from '../server/checks.ts';
+import type { CheckOutcome } from '../server/check-outcome.ts';
 import type { Ports } from '../server/cli-ports.ts';
 import { unknownVariables } from '../settings/setting-sources.ts';
 import type { CliCommand } from './cli-command.ts';

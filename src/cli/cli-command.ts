@@ -1,6 +1,10 @@
 import { Command, Option } from 'commander';
+import { OperatorError } from '../core/errors.ts';
 import { parseSetting, SETTINGS, type Setting, type SettingName } from '../settings/config.ts';
 import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from '../settings/setting-sources.ts';
+
+/** The settings that say where the data of a command is. */
+export const DATA_PLACE = ['dataDir', 'store', 'storePassword'] as const satisfies readonly SettingName[];
 
 interface SettingsOptions {
   /** The settings that have no default in this command. */
@@ -42,6 +46,11 @@ export class CliCommand extends Command {
     });
   }
 
+  /** Refuses a database that servers share as `--store`, with what to do instead. */
+  aloneOnly(hint: string): this {
+    return this.hook('preAction', (_, action) => requireAlone(nameOf(action), action.optsWithGlobals().store, hint));
+  }
+
   /** Adds the flags of some settings, and `--config`. The values stay texts, so that all can be shown and checked at once. */
   rawSettings(names: readonly SettingName[], { shown = false } = {}): this {
     if (!shown) this.settingsFile();
@@ -78,6 +87,17 @@ export class CliCommand extends Command {
   private settingsFile(): this {
     return this.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
   }
+}
+
+/** Throws `OperatorError` if `--store` of a command names a database that servers share. */
+export function requireAlone(command: string, store: string, hint: string): void {
+  if (store === 'sqlite') return;
+  const message = `\`${command}\` is for a server alone, and --store names a database that servers share`;
+  throw new OperatorError(message, hint);
+}
+
+function nameOf(command: Command): string {
+  return command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 }
 
 /** Returns the flag of a setting with its help, or undefined for a credential, which has no flag. */

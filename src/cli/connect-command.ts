@@ -105,7 +105,7 @@ export function addConnect(program: CliCommand): void {
     .addArgument(new Argument('<client>', 'the client').choices(names));
   withRemoteServer(connect, 'address of the running server')
     .option('--json', 'print the entry alone, as one JSON object')
-    .settings(['dataDir', 'key'])
+    .settings(['dataDir', 'store', 'key'])
     .examples(
       `${SETTINGS.key.env}=ZOMMA_… zomma connect claude-code --url http://127.0.0.1:8080`,
       'zomma connect claude-desktop --data-dir /var/lib/zomma',
@@ -116,7 +116,7 @@ export function addConnect(program: CliCommand): void {
       const remote = remoteServerOf(options, command);
       const server = remote
         ? remoteServer(form, remote, options.insecureHttp)
-        : programServer(['--data-dir', resolve(options.dataDir)]);
+        : programServer(['--data-dir', resolve(options.dataDir), ...storeFlags(options.store)]);
       print(options.json ? shownJson(form.entry(server)) : await instructions(client, form, server));
     });
 }
@@ -125,6 +125,11 @@ function remoteServer(form: ClientForm, { url, key }: { url: URL; key: string },
   if (!form.startsPrograms) return { url: mcpAddress(url).href, headers: { [KEY_HEADER]: key } };
   const flags = ['--url', url.href.replace(/\/$/, ''), ...(insecureHttp ? ['--insecure-http'] : [])];
   return { ...programServer(flags), env: { [SETTINGS.key.env]: key } };
+}
+
+/** Returns the flags that name a database that servers share. The program reads the copy in the data folder, so it needs no password. */
+function storeFlags(store: string): string[] {
+  return store === 'sqlite' ? [] : ['--store', store];
 }
 
 function programServer(flags: readonly string[]): StdioServer {

@@ -34,9 +34,7 @@ export function addFeeds(program: CliCommand): void {
     .action(async ({ json, all, check, forget, ...settings }) => {
       const { withMarket, withStore } = await import('../server/stored-data.ts');
       if (forget !== undefined) {
-        const forgotten = await withStore(settings.dataDir, 'write', (store) =>
-          store.write((tx) => tx.forgetFeed(forget)),
-        );
+        const forgotten = await withStore(settings, 'write', (store) => store.write((tx) => tx.forgetFeed(forget)));
         if (!forgotten)
           throw new OperatorError(
             `there is no feed "${shownName(forget)}" that the server had earlier and does not use now`,

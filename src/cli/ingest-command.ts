@@ -2,7 +2,7 @@ import { cleanLine, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
 import type { Ports } from '../server/cli-ports.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, DATA_PLACE } from './cli-command.ts';
 import { ProgressBar } from './csv/progress.ts';
 import { print } from './csv/streams.ts';
 import { addThetadata } from './ingest-thetadata.ts';
@@ -19,7 +19,7 @@ export function addIngest(program: CliCommand, ports: Ports): void {
     .argument('<path...>', 'files, or folders including their sub-folders')
     .stated()
     .json()
-    .settings(['dataDir', 'dataMax'])
+    .settings([...DATA_PLACE, 'dataMax'])
     .helpCommand(false)
     .addHelpText(
       'after',

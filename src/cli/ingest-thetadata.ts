@@ -4,7 +4,7 @@ import { isDate } from '../market/calendar.ts';
 import type { LoadedDay } from '../market/feed.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Ports } from '../server/cli-ports.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, DATA_PLACE } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { formatCount } from './text-format.ts';
 import { untilSignal } from './until-signal.ts';
@@ -27,7 +27,7 @@ export function addThetadata(ingest: CliCommand, ports: Ports): void {
     .requiredOption('--from <date>', 'first day, YYYY-MM-DD')
     .option('--to <date>', 'last day (default: the last day with a report, which exists from 17:30 in New York)')
     .json()
-    .settings(['dataDir', 'dataMax', 'thetadataUrl', 'feedRate'])
+    .settings([...DATA_PLACE, 'dataMax', 'thetadataUrl', 'feedRate'])
     .addHelpText(
       'after',
       `

@@ -1,7 +1,10 @@
 import type { Ports } from '../server/cli-ports.ts';
 import { SETTINGS, settingsIn } from '../settings/config.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, requireAlone } from './cli-command.ts';
 import { remoteServerOf, withRemoteServer } from './remote-server.ts';
+
+const NO_FEED_HINT =
+  'Leave out --feed. One of the servers polls the feeds, and their data is in the copy in --data-dir.';
 
 /** Adds `zomma mcp`, which serves MCP over standard input and output. The data comes from this machine or from a running server. */
 export function addMcp(program: CliCommand, ports: Ports): void {
@@ -17,6 +20,7 @@ export function addMcp(program: CliCommand, ports: Ports): void {
       `
 Without --url, answers use the data that is stored in --data-dir. If nothing is stored, they use the simulated market.
 With --feed, the command also polls the feeds and stores their market data until the client disconnects.
+With a Postgres database as --store, answers use the copy of its data that a server keeps in --data-dir.
 
 Examples:
   $ zomma mcp --data-dir /var/lib/zomma
@@ -28,6 +32,8 @@ Examples:
     )
     .action(({ url, key, insecureHttp, ...settings }, command: CliCommand) => {
       const server = remoteServerOf({ url, key, insecureHttp }, command);
-      return server ? ports.bridge(server) : ports.serveStdio(settings);
+      if (server) return ports.bridge(server);
+      if (settings.feed !== undefined) requireAlone('zomma mcp --feed', settings.store, NO_FEED_HINT);
+      return ports.serveStdio(settings);
     });
 }

@@ -3,7 +3,7 @@ import { canonicalUuid } from '../access/api-key.ts';
 import { DEFAULT_TIER, TIERS } from '../access/tiers.ts';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, DATA_PLACE } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { addMemberTransfer } from './transfer-members-command.ts';
 
@@ -25,7 +25,7 @@ export function addMembers(program: CliCommand): void {
       'Add a member, or change a known member: the command replaces the tier and the expiry (an omitted option gets its default) and lifts a revocation. Prints the API key, which does not change for a known member: see rekey.',
     )
     .requiredOption(...uuid)
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .choice(
       '--tier <tier>',
       'tier of the membership. A member of the tier "none" has no access. The other tiers differ in name only',
@@ -42,7 +42,7 @@ export function addMembers(program: CliCommand): void {
     .action(async (options) => {
       const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
       printKey(
-        await (await stored()).withStore(options.dataDir, 'write', (_, access) => access.addMember(request)),
+        await (await stored()).withStore(options, 'write', (_, access) => access.addMember(request)),
         options.json,
       );
     });
@@ -51,10 +51,10 @@ export function addMembers(program: CliCommand): void {
     .command('list')
     .description('List the members.')
     .json()
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .examples('zomma members list', 'zomma members list --json --data-dir /var/lib/zomma')
     .action(async (options) => {
-      const rows = await (await stored()).withStore(options.dataDir, 'read', (store) =>
+      const rows = await (await stored()).withStore(options, 'read', (store) =>
         store.members().map(({ uuid, tier, status, expiresAt }) => ({
           uuid,
           tier,
@@ -73,11 +73,11 @@ export function addMembers(program: CliCommand): void {
     .command('revoke')
     .description("Revoke a member's access at once.")
     .requiredOption(...uuid)
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .examples('zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
-      const member = await (await stored()).withStore(options.dataDir, 'write', (_, access) => access.revoke(uuid));
+      const member = await (await stored()).withStore(options, 'write', (_, access) => access.revoke(uuid));
       print(`${member.uuid}  ${member.status}`);
     });
 
@@ -87,15 +87,12 @@ export function addMembers(program: CliCommand): void {
       'Give a member a new key, because the old one is known to others or lost. The old key stops working at once, and its streams end. Tier, expiry and status stay. Prints the new key, which the member can also fetch as before.',
     )
     .requiredOption(...uuid)
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .json()
     .examples('zomma members rekey --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
-      printKey(
-        await (await stored()).withStore(options.dataDir, 'write', (_, access) => access.rekey(uuid)),
-        options.json,
-      );
+      printKey(await (await stored()).withStore(options, 'write', (_, access) => access.rekey(uuid)), options.json);
     });
 
   members
@@ -104,7 +101,7 @@ export function addMembers(program: CliCommand): void {
       "Store a member's Telegram handle, and two on/off settings that state which signals another service may send to the handle. Zomma only stores and shows these values. Zomma sends nothing to the handle.",
     )
     .requiredOption(...uuid)
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .requiredOption('--telegram <handle>', 'Telegram handle or id (required)')
     .choice(
       '--routing-1dte <state>',
@@ -123,7 +120,7 @@ export function addMembers(program: CliCommand): void {
     )
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
-      await (await stored()).withStore(options.dataDir, 'write', (_, access) =>
+      await (await stored()).withStore(options, 'write', (_, access) =>
         access.linkTelegram(uuid, {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',

@@ -1,5 +1,5 @@
 import { shownJson } from '../core/clean-text.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, DATA_PLACE } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
 
@@ -18,12 +18,12 @@ export function addSecret(program: CliCommand): void {
       durationOf('--grace'),
     )
     .json()
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .examples('zomma secret rotate --grace 7d --data-dir /var/lib/zomma', 'zomma secret rotate --json')
     .action(async (options) => {
       const { withStore } = await import('../server/stored-data.ts');
       const graceMs = options.grace ?? 0;
-      const { count, untilMs } = await withStore(options.dataDir, 'write', (_, access) => access.rotateSecret(graceMs));
+      const { count, untilMs } = await withStore(options, 'write', (_, access) => access.rotateSecret(graceMs));
       const until = untilMs === null ? null : new Date(untilMs).toISOString();
       if (options.json) print(shownJson({ members: count, old_keys_until: until }));
       else

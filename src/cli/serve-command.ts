@@ -1,6 +1,6 @@
 import type { Ports } from '../server/cli-ports.ts';
 import { SETTINGS, type Setting, settingsIn } from '../settings/config.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, requireAlone } from './cli-command.ts';
 import { serverSettings } from './raw-settings.ts';
 
 /** The environment variables of the providers' credentials, each with its feed. */
@@ -20,7 +20,11 @@ export function addServe(program: CliCommand, ports: Ports): void {
       .description(description)
       .rawSettings(settingsIn('server', 'feeds', 'mcp', 'log', 'data'), { shown: true })
       .addHelpText('after', `\n${help}${CREDENTIALS_HELP}`)
-      .action(async (_, command) => ports.serve(await serverSettings(command, ports), { demo }));
+      .action(async (_, command) => {
+        const settings = await serverSettings(command, ports);
+        if (demo) requireAlone('zomma start', settings.store, 'Serve the database with `zomma serve`.');
+        await ports.serve(settings, { demo });
+      });
   const listening =
     'As soon as the server accepts requests, it writes this line to stdout: listening on http://HOST:PORT (https with --tls-cert)\n\n';
   add('serve', 'Serve REST and MCP from market-data feeds.', listening, false).examples(

@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { CliCommand } from './cli-command.ts';
+import { type CliCommand, DATA_PLACE } from './cli-command.ts';
 import { print, writeOut } from './csv/streams.ts';
 
 const transfer = () => import('../server/transfer-members.ts');
@@ -14,7 +14,7 @@ export function addMemberTransfer(members: CliCommand): void {
     .description(
       'Write the members to a file for another server: tiers, expiries, revocations, digests of the keys, Telegram links, and the audit trail of their accounts. The file is encrypted under the secret, which both servers need. It contains no keys.',
     )
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .examples(
       'zomma members export members.zomma --data-dir /var/lib/zomma',
       'zomma members export - | ssh second zomma members import - --sync',
@@ -24,7 +24,7 @@ export function addMemberTransfer(members: CliCommand): void {
       if (isOut && isatty(1))
         throw new OperatorError('the export is binary', 'Name a file, or pipe the output into another command.');
       const { exportMembers, writeExport } = await transfer();
-      const { file, count } = await exportMembers(options.dataDir, Date.now());
+      const { file, count } = await exportMembers(options, Date.now());
       if (isOut) return void (await writeOut(file));
       writeExport(path, file);
       print(`${path}: ${count} ${count === 1 ? 'member' : 'members'}`);
@@ -40,7 +40,7 @@ export function addMemberTransfer(members: CliCommand): void {
       '--sync',
       'make this server equal to the file: its tiers and expiries count, and members who are not in the file are revoked',
     )
-    .settings(['dataDir'])
+    .settings(DATA_PLACE)
     .json()
     .examples('zomma members import members.zomma --data-dir /var/lib/zomma', 'zomma members import - --sync --json')
     .action(async (path: string, options) => {
@@ -49,7 +49,7 @@ export function addMemberTransfer(members: CliCommand): void {
       if (isIn && isatty(0)) throw new OperatorError('there is no input', 'Name a file, or pipe an export in.');
       const bytes = isIn ? await Bun.stdin.bytes() : await bytesOf(path);
       const name = isIn ? 'standard input' : path;
-      const done = await importMembers(options.dataDir, { bytes, name, isSync: options.sync === true });
+      const done = await importMembers(options, { bytes, name, isSync: options.sync === true });
       const { added, changed, revoked, staysRevoked, audit } = done;
       const madeAt = new Date(done.madeAtMs).toISOString();
       if (options.json) {

@@ -8,11 +8,12 @@ export function addUpgrade(program: CliCommand): void {
     .description(
       'Upgrade the database to the schema of this program, in one transaction and after a copy was made. The server does the same when it starts. No server may run on the data folder.',
     )
-    .settings(['dataDir'])
+    .settings(['dataDir', 'store'])
+    .aloneOnly('A server upgrades the database when it starts, and nothing takes the upgrade back.')
     .option('--back', 'put the copy from before the last upgrade in the place of the database, for the earlier program')
     .examples('zomma upgrade --data-dir /var/lib/zomma', 'zomma upgrade --back --data-dir /var/lib/zomma')
     .action(async (options) => {
-      const { undoDataUpgrade, upgradeData } = await import('../server/stored-data.ts');
+      const { undoDataUpgrade, upgradeData } = await import('../server/maintain-data.ts');
       if (options.back) {
         const { schema, kept } = undoDataUpgrade(options.dataDir);
         print(`the database has schema ${schema} again. The one that it replaced is ${kept}`);

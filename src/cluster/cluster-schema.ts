@@ -24,8 +24,22 @@ export interface ClusterStep {
   readonly sql: readonly string[];
 }
 
+/** Names the log of levels. The name is there before the first change, so it is in the first copy of each mirror. */
+const NAME_LEVEL_LOG =
+  "insert into zomma.level_log values (1, substr(replace(gen_random_uuid()::text, '-', ''), 1, 12), 0)";
+
 /** The steps since the first schema that a cluster could have. */
-export const CLUSTER_STEPS: readonly ClusterStep[] = [];
+export const CLUSTER_STEPS: readonly ClusterStep[] = [
+  {
+    to: 21,
+    leastReader: 20,
+    sql: [
+      `create table zomma."level_log" ("only" bigint, "name" text collate "C", log_place bigint not null, primary key ("only"))`,
+      'create index on zomma."level_log" (log_place)',
+      NAME_LEVEL_LOG,
+    ],
+  },
+];
 
 const OWN_TABLES = [
   `create table zomma.cluster (one int primary key check (one = 1), id uuid not null, schema int not null, least_reader int not null,
@@ -99,9 +113,22 @@ function requireKnown({ schema, leastReader }: ClusterHead): void {
   );
 }
 
+/** Throws `OperatorError` if the database has tables, which are those of another program. Tables of extensions do not count. */
+async function requireEmptyDatabase(sql: Transaction): Promise<void> {
+  const tables = await sql`
+    select 1 as one from pg_class where relkind in ('r', 'p') and relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+      and not exists (select 1 from pg_depend where objid = pg_class.oid and deptype = 'e') limit 1`;
+  if (tables.length === 0) return;
+  throw new OperatorError(
+    'the database has tables of another program',
+    'Name a database of its own for Zomma with --store: `createdb zomma`.',
+  );
+}
+
 async function create(sql: Transaction): Promise<void> {
+  await requireEmptyDatabase(sql);
   await sql.unsafe('create schema if not exists zomma');
-  for (const statement of [...OWN_TABLES, ...clusterTables().flatMap(({ createSql }) => createSql)])
-    await sql.unsafe(statement);
+  const tables = clusterTables().flatMap(({ createSql }) => createSql);
+  for (const statement of [...OWN_TABLES, ...tables, NAME_LEVEL_LOG]) await sql.unsafe(statement);
   await sql`insert into zomma.cluster (one, id, schema, least_reader) values (1, ${crypto.randomUUID()}, ${SCHEMA}, ${SCHEMA})`;
 }

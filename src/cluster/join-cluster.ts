@@ -1,25 +1,32 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../package.json';
+import type { SharedSecret } from '../access/access.ts';
 import { errorCode, isAway } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { runEvery } from '../feeds/background.ts';
 import type { SnapshotListing } from '../market/store.ts';
 import type { ValuesIn } from '../settings/config.ts';
+import { errorOfReading, isDamage } from '../store/damage.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import { type Mirror, openMirror } from '../store/mirror.ts';
+import { MIRROR } from '../store/mirror-file.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { pruneLog } from './change-log.ts';
-import { acceptFile, hasAccepted, type SharedFile } from './cluster-secret.ts';
+import { openCluster } from './cluster-schema.ts';
+import { acceptFile, hasAccepted, missing, type SharedFile, sharedSecret } from './cluster-secret.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
 import type { HeldLease } from './lease.ts';
 import { type Engine, openEngine } from './postgres-engine.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { parseStoreUrl } from './store-url.ts';
 
-export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir'> &
-  Pick<ValuesIn<'server'>, 'store' | 'storePassword' | 'replica' | 'synchronous'>;
+export type ClusterSettings = Pick<ValuesIn<'data'>, 'dataDir' | 'store' | 'storePassword'> &
+  Pick<ValuesIn<'server'>, 'replica' | 'synchronous'>;
+
+/** The database of a cluster, and the password for it. */
+export type StoreLogin = Pick<ClusterSettings, 'store'> & Partial<Pick<ClusterSettings, 'storePassword'>>;
 
 export interface ClusterEvents {
   readonly observe: Observe;
@@ -28,15 +35,15 @@ export interface ClusterEvents {
   readonly onDamaged: (snapshot: SnapshotListing) => void;
 }
 
-/** The name of the mirror in the data folder. It can be removed while no server runs: the next one fills it again. */
-export const MIRROR = 'mirror.sqlite';
 /** Interval at which a replica says that it lives, ms. */
 const BEAT_MS = 2_000;
 /** Time for which the log has the changes of a mirror that is away, and interval at which older ones are removed, ms. */
 const LOG_KEPT_MS = 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 /** The difference of the clocks of this machine and of the database above which this server is not ready, ms. */
-const CLOCK_MS_MAX = 2_000;
+export const CLOCK_MS_MAX = 2_000;
+/** A server that was not seen for longer than this time does not run, ms. */
+export const REPLICA_SEEN_MS = 10_000;
 
 /** One of the servers that share a database. */
 export interface Cluster {
@@ -55,11 +62,18 @@ export interface Cluster {
   /** Returns the time since the last contact with the database, ms. */
   sinceContactMs(): number;
   readonly state: () => ClusterState;
-  /** Returns whether a server has registered a file that all servers share. */
-  hasAccepted(file: SharedFile): Promise<boolean>;
+  /** Throws `OperatorError` if the file at the path is missing, and another server has registered one. */
+  requireFile(file: SharedFile, path: string): Promise<void>;
   /** Registers a file of this server, or checks that it is that of the other servers. */
   accept(file: SharedFile, content: Uint8Array): Promise<void>;
+  readonly members: SharedMembers;
   close(): Promise<void>;
+}
+
+/** The members, and the secret that the servers share. Each write of the ledger knows the secret. */
+export interface SharedMembers {
+  readonly ledger: SharedStore;
+  readonly secret: SharedSecret;
 }
 
 export interface ClusterState {
@@ -92,9 +106,14 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   let shownProblem: string | null = null;
   const openedMs = performance.now();
   let followProblem: string | undefined;
+  /** Why the mirror takes no changes, or undefined. */
+  let mirrorProblem: string | undefined;
   const complete = Promise.withResolvers<void>();
   const damaged = new Set<number>();
-  const mirror = openFitMirror(join(settings.dataDir, MIRROR), observe, (snapshot, id) => {
+  const path = join(settings.dataDir, MIRROR);
+  // A wrong address or a wrong database leaves no mirror behind.
+  await engine.transaction((sql) => openCluster(sql)).catch(closing(engine));
+  const mirror = openFitMirror(path, observe, (snapshot, id) => {
     const again = damaged.has(id);
     damaged.add(id);
     const mended = again ? replica.store.write((tx) => void tx.chain(id)) : replica.readAgain('snapshots', [id]);
@@ -112,12 +131,19 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
         onApplied();
       },
       onRefill: (reason) => observe({ kind: 'mirror_refilled', reason }),
+      onLost(rows) {
+        const countOf = (name: string) => rows.filter(({ table }) => table.name === name).length;
+        observe({ kind: 'writes_lost', members: countOf('members'), audit_rows: countOf('audit'), rows: rows.length });
+      },
       onProblem(error) {
         if (error === undefined && replica.isComplete()) complete.resolve();
         const { message } = error ?? {};
-        if (message !== undefined && message !== followProblem && errorCode(error) !== 'ENGINE_AWAY')
-          observe({ kind: 'mirror_failed', error });
+        const isOfMirror = message !== undefined && errorCode(error) !== 'ENGINE_AWAY';
+        if (isOfMirror && message !== followProblem) observe({ kind: 'mirror_failed', error });
+        // The next start copies the data again.
+        if (isOfMirror && isDamage(error)) removeMirror(path);
         followProblem = message;
+        mirrorProblem = isOfMirror ? `The copy of the data takes no changes: ${message}.` : undefined;
       },
     });
   } catch (error) {
@@ -125,6 +151,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
     await engine.close();
     throw error;
   }
+  const secret = sharedSecret(settings.dataDir);
   let leadership: Leadership | undefined;
   let clockMs = 0;
   let servers = 1;
@@ -138,7 +165,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
           on conflict (name) do update set holder = excluded.holder, version = excluded.version, schema = excluded.schema,
             place = excluded.place, ready = excluded.ready, seen = excluded.seen
           returning (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
-            (select count(*) from zomma.replicas where name <> ${name} and seen > clock_timestamp() - interval '10 seconds')::int as others`,
+            (select count(*) from zomma.replicas where name <> ${name} and seen > clock_timestamp() - ${REPLICA_SEEN_MS}::float8 * interval '1 millisecond')::int as others`,
         { deadlineMs: BEAT_MS },
       );
       const { now, others } = beaten;
@@ -152,9 +179,15 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   };
   let beating: ReturnType<typeof setInterval> | undefined;
   const sinceContactMs = () => performance.now() - (engine.state.lastContactMs ?? openedMs);
+  const problem = () => {
+    if (!replica.isComplete()) return 'The copy of the data is being filled.';
+    if (Math.abs(clockMs) > CLOCK_MS_MAX) return 'The clock of this machine differs from that of the database.';
+    return undefined;
+  };
   return {
     file: MIRROR,
     store: replica.store,
+    members: { ledger: replica.hooked(secret), secret },
     start() {
       replica.start();
       void beat();
@@ -163,7 +196,8 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
     },
     lead(work, obstacle) {
       leadership = startLeadership({
-        ...{ engine, holder, observe, obstacle },
+        ...{ engine, holder, observe },
+        obstacle: () => problem() ?? mirrorProblem ?? obstacle(),
         lead(lease) {
           const pruning = runEvery(() => engine.transaction((sql) => pruneLog(sql, LOG_KEPT_MS)), {
             everyMs: PRUNE_EVERY_MS,
@@ -177,11 +211,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
       });
       return leadership;
     },
-    problem() {
-      if (!replica.isComplete()) return 'The copy of the data is being filled.';
-      if (Math.abs(clockMs) > CLOCK_MS_MAX) return 'The clock of this machine differs from that of the database.';
-      return undefined;
-    },
+    problem,
     sinceContactMs,
     state: () => ({
       replica: name,
@@ -193,7 +223,10 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
       isComplete: replica.isComplete(),
       clockMs,
     }),
-    hasAccepted: (file) => engine.transaction((sql) => hasAccepted(sql, file)),
+    async requireFile(file, path) {
+      if (existsSync(path) || !(await engine.transaction((sql) => hasAccepted(sql, file)))) return;
+      throw missing(file, settings.dataDir);
+    },
     accept: (file, content) => engine.transaction((sql) => acceptFile(sql, file, content)),
     async close() {
       clearInterval(beating);
@@ -210,7 +243,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
   };
 }
 
-export function engineUrl({ store, storePassword }: Pick<ClusterSettings, 'store' | 'storePassword'>) {
+export function engineUrl({ store, storePassword }: StoreLogin) {
   return parseStoreUrl(
     store,
     storePassword === undefined ? {} : { env: { ...process.env, PGPASSWORD: storePassword } },
@@ -220,45 +253,28 @@ export function engineUrl({ store, storePassword }: Pick<ClusterSettings, 'store
 /** Opens the mirror. One that SQLite cannot read, or of another schema, is removed: the log has all its rows. */
 function openFitMirror(path: string, observe: Observe, onDamaged: Parameters<typeof openMirror>[2]): Mirror {
   const open = () => openMirror(path, Date.now, onDamaged);
+  let mirror: Mirror | undefined;
   try {
-    return open();
+    mirror = open();
+    const error = errorOfReading(path);
+    if (isDamage(error)) throw error;
+    return mirror;
   } catch (error) {
-    if (!/^SQLITE_(?:CORRUPT|NOTADB)/.test(errorCode(error) ?? '') && errorCode(error) !== 'MIRROR_SCHEMA') throw error;
+    if (!isDamage(error) && errorCode(error) !== 'MIRROR_SCHEMA') throw error;
+    mirror?.close();
     observe({ kind: 'mirror_refilled', reason: (error as Error).message });
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+    removeMirror(path);
     return open();
   }
 }
 
-/** Joins the cluster of a database for one command. The mirror is that of a server on this machine, or a new one. Call `close` at the end. */
-export async function visitCluster(
-  settings: Pick<ClusterSettings, 'dataDir' | 'store' | 'storePassword'>,
-): Promise<{ readonly store: SharedStore; readonly engine: Engine; close(): Promise<void> }> {
-  const name = 'command';
-  const engine = openEngine(engineUrl(settings), { replica: name });
-  const mirror = openFitMirror(
-    join(settings.dataDir, MIRROR),
-    () => {},
-    () => {},
-  );
-  const close = async (replica?: Replica): Promise<void> => {
-    await (replica ? replica.close() : mirror.close());
+function removeMirror(path: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+}
+
+function closing(engine: Engine): (error: unknown) => Promise<never> {
+  return async (error) => {
     await engine.close();
-  };
-  try {
-    const ignored = () => {};
-    const replica = await openReplica({
-      engine,
-      mirror,
-      name,
-      onApplied: ignored,
-      onRefill: ignored,
-      onProblem: ignored,
-    });
-    await replica.catchUp();
-    return { store: replica.store, engine, close: () => close(replica) };
-  } catch (error) {
-    await close();
     throw error;
-  }
+  };
 }

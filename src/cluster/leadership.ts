@@ -44,6 +44,8 @@ export function startLeadership({
   /** Until when the lease is surely held, on the monotonic clock. It begins before the database has set it. */
   let sureUntilMs = 0;
   let end: (() => Promise<void>) | undefined;
+  /** Resolves when the work under the last lease has ended. */
+  let ended = Promise.resolve();
   let expiry: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
   let shownObstacle: string | undefined;
@@ -56,7 +58,8 @@ export function startLeadership({
     [held, end] = [undefined, undefined];
     if (!ending || !lease) return;
     observe({ kind: 'lead_ended', epoch: lease.epoch, reason });
-    await ending();
+    ended = ending().catch((error: unknown) => observe({ kind: 'lead_failed', error }));
+    await ended;
   };
   const sure = (askedMs: number): void => {
     sureUntilMs = askedMs + ttlMs;
@@ -72,14 +75,12 @@ export function startLeadership({
     if (why !== shownObstacle && why !== undefined) observe({ kind: 'lead_obstructed', reason: why });
     shownObstacle = why;
     if (why !== undefined) return;
+    // The work under the next lease begins after that.
+    await ended;
     const askedMs = performance.now();
-    const timeline = () => engine.state.timeline ?? 0;
-    const lease = await engine.transaction(
-      (sql) => takeLease(sql, { name: LEAD, holder, ttlMs, timeline: timeline() }),
-      {
-        deadlineMs: everyMs * 2,
-      },
-    );
+    const lease = await engine.transaction((sql, timeline) => takeLease(sql, { name: LEAD, holder, ttlMs, timeline }), {
+      deadlineMs: everyMs * 2,
+    });
     if (!lease || performance.now() > askedMs + ttlMs) return;
     held = lease;
     sure(askedMs);
@@ -88,7 +89,9 @@ export function startLeadership({
   };
   const renew = async (lease: HeldLease): Promise<void> => {
     const askedMs = performance.now();
-    const isHeld = await engine.transaction((sql) => renewLease(sql, lease, ttlMs), { deadlineMs: everyMs * 2 });
+    const isHeld = await engine.transaction((sql, timeline) => renewLease(sql, lease, { ttlMs, timeline }), {
+      deadlineMs: everyMs * 2,
+    });
     if (held !== lease) return;
     if (isHeld) sure(askedMs);
     else await stopLeading('another server may have taken the lease');

@@ -6,7 +6,7 @@ export interface HeldLease {
   readonly name: string;
   readonly holder: string;
   readonly epoch: number;
-  /** Whether the holder before did not give the lease up: it may have crashed. */
+  /** Whether another holder has not given the lease up: it may have crashed. */
   readonly isTakenOver: boolean;
 }
 
@@ -21,19 +21,24 @@ export class Fenced extends OperatorError {
   }
 }
 
+/**
+ * Returns the least epoch of a timeline. A lease of an earlier one has ended: its holder works on what the fail-over may have lost, and its epoch
+ * must not be given again.
+ */
+const leastEpoch = (timeline: number): number => timeline * 1_000_000_000;
+
 /** Takes a lease if nobody holds it. Returns undefined if somebody does. */
 export async function takeLease(
   sql: Transaction,
   { name, holder, ttlMs, timeline }: { name: string; holder: string; ttlMs: number; timeline: number },
 ): Promise<HeldLease | undefined> {
-  // After a fail-over that lost a lease, its epoch must not be given again.
-  const least = timeline * 1_000_000_000;
+  const least = leastEpoch(timeline);
   const [row] = await sql`
-    with before as (select until > '-infinity' as is_taken_over from zomma.leases where name = ${name})
+    with before as (select until > '-infinity' and holder <> ${holder} as is_taken_over from zomma.leases where name = ${name})
     insert into zomma.leases as held (name, holder, epoch, until)
     values (${name}, ${holder}, ${least}, clock_timestamp() + ${ttlMs}::float8 * interval '1 millisecond')
     on conflict (name) do update set holder = excluded.holder, epoch = greatest(held.epoch + 1, excluded.epoch), until = excluded.until
-    where held.until < clock_timestamp()
+    where held.until < clock_timestamp() or held.epoch < ${least}
     returning epoch::float8 as epoch, coalesce((select is_taken_over from before), false) as is_taken_over`;
   return row && { name, holder, epoch: row.epoch, isTakenOver: row.is_taken_over };
 }
@@ -42,8 +47,9 @@ export async function takeLease(
 export async function renewLease(
   sql: Transaction,
   { name, holder, epoch }: HeldLease,
-  ttlMs: number,
+  { ttlMs, timeline }: { ttlMs: number; timeline: number },
 ): Promise<boolean> {
+  if (epoch < leastEpoch(timeline)) return false;
   const rows = await sql`
     update zomma.leases set until = clock_timestamp() + ${ttlMs}::float8 * interval '1 millisecond'
     where name = ${name} and holder = ${holder} and epoch = ${epoch} and until > clock_timestamp() returning 1 as one`;
@@ -56,7 +62,12 @@ export async function releaseLease(sql: Transaction, { name, holder, epoch }: He
 }
 
 /** Throws `Fenced` unless this process holds the lease. Until the transaction ends, nobody else can take it. */
-export async function requireLease(sql: Transaction, { name, holder, epoch }: HeldLease): Promise<void> {
+export async function requireLease(
+  sql: Transaction,
+  { name, holder, epoch }: HeldLease,
+  timeline: number,
+): Promise<void> {
+  if (epoch < leastEpoch(timeline)) throw new Fenced();
   const rows = await sql`
     select 1 as one from zomma.leases
     where name = ${name} and holder = ${holder} and epoch = ${epoch} and until > clock_timestamp() for share`;

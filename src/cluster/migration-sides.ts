@@ -91,6 +91,8 @@ export async function openClusterTarget(
     else if (await hasAccepted(sql, 'secret')) throw withoutSecret(origin);
     if (!known || known.completed_at !== null) {
       await requireEmpty(sql);
+      // The log of levels keeps its name, so streams resume.
+      await sql`delete from zomma.level_log`;
       await sql`delete from zomma.migration`;
       await sql`insert into zomma.migration (one, name, identity, version, mark)
         values (1, ${origin.name}, ${origin.identity}, ${origin.version}, ${JSON.stringify(firstMark())})`;
@@ -194,7 +196,8 @@ async function requireIdle(sql: Transaction): Promise<void> {
 }
 
 async function requireEmpty(sql: Transaction): Promise<void> {
-  const names = [...clusterTables().map(({ table }) => table.name), 'appends'];
+  const filled = clusterTables().filter(({ table }) => table.name !== 'level_log');
+  const names = [...filled.map(({ table }) => table.name), 'appends'];
   const [{ full }] = await sql.unsafe(
     `select coalesce(${names.map((name) => `(select '${name}' from zomma."${name}" limit 1)`).join(', ')}) as full`,
   );

@@ -9,6 +9,7 @@ import {
   type SessionOptions,
   type Transaction,
   type TransactionOptions,
+  type TransactionWork,
 } from './postgres-session.ts';
 import { Slots } from './slots.ts';
 import type { StoreHost, StoreUrl } from './store-url.ts';
@@ -20,7 +21,7 @@ export interface Engine {
    * passes, with `EngineRefused` if the server refuses the connection or a statement, or with the error of the work. Nothing is tried again. If
    * the connection breaks while COMMIT is in progress, `outcomeUnknown` of the error is true.
    */
-  transaction<T>(work: (sql: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(work: TransactionWork<T>, options?: TransactionOptions): Promise<T>;
   /**
    * Calls the listener at each notification of the channel, and after each new connection, because notifications may have been lost. A
    * notification can also come late or never: callers must look by themselves, too.
@@ -119,7 +120,7 @@ class PostgresEngine implements Engine {
     return this.#state;
   }
 
-  async transaction<T>(work: (sql: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  async transaction<T>(work: TransactionWork<T>, options: TransactionOptions = {}): Promise<T> {
     const deadlineMs = options.deadlineMs ?? this.#options.deadlineMs;
     const endMs = performance.now() + deadlineMs;
     if (!this.#isClosed && !(await this.#slots.take(deadlineMs)) && !this.#isClosed) throw busy();
@@ -135,7 +136,7 @@ class PostgresEngine implements Engine {
         throw error;
       } finally {
         if (session.isOpen && !this.#stale.has(session))
-          this.#update({ lastContactMs: performance.now(), problem: null });
+          this.#update({ lastContactMs: performance.now(), ...(this.#primary && { problem: null }) });
         this.#giveBack(session);
       }
     } finally {

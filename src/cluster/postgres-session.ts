@@ -20,6 +20,12 @@ export interface Transaction extends Pick<SQL, 'array' | 'json' | 'unsafe'> {
   <Row extends { [Key in PropertyKey]: unknown }>(rows: Row | readonly Row[]): SQL.Helper<Row>;
 }
 
+/**
+ * What runs in a transaction. `timeline` is that of the primary, which grows by one with each promotion, and stays the same while a connection is
+ * open.
+ */
+export type TransactionWork<T> = (sql: Transaction, timeline: number) => Promise<T>;
+
 export interface TransactionOptions {
   /** The time for the whole transaction, ms. The connection is dropped when it has passed. */
   readonly deadlineMs?: number;
@@ -156,7 +162,7 @@ export class PostgresSession {
    * and the session is closed.
    */
   async transaction<T>(
-    work: (sql: Transaction) => Promise<T>,
+    work: TransactionWork<T>,
     options: TransactionOptions & { readonly deadlineMs: number },
   ): Promise<T> {
     const { deadlineMs } = options;
@@ -164,7 +170,7 @@ export class PostgresSession {
     const run = async (sql: ReservedSQL): Promise<T> => {
       const begin = () => sql.unsafe(beginOf(options)).simple();
       await this.#within(this.#connectMs, begin, () => silent(this.#place, this.#connectMs));
-      const result = await work(sql);
+      const result = await work(sql, this.role.timeline ?? 0);
       if (this.#isClosed) throw lostConnection(this.#place);
       stage = 'committing';
       // COMMIT may wait for a synchronous standby. No timeout of the server ends this wait, only the deadline does.

@@ -31,12 +31,20 @@ export interface ReplicaDeps {
   readonly onApplied: () => void;
   /** Called when the mirror is filled anew, with the reason. */
   readonly onRefill: (reason: string) => void;
+  /** Called when a fail-over has lost changes that the mirror had, with their rows. The mirror then has what the primary has. */
+  readonly onLost?: (rows: readonly AppliedRow[]) => void;
   /** Called when a step of the follower fails, and with undefined when one succeeds again. */
   readonly onProblem: (error: Error | undefined) => void;
 }
 
-/** Interval at which the log is read if no bell rings, ms. */
-const LOOK_MS = 1_000;
+/** What a write also does in its transaction of the database, before and after the rehearsal. No other write runs meanwhile. */
+export interface AppendHooks {
+  before(sql: Transaction): Promise<void>;
+  after(sql: Transaction): Promise<void>;
+}
+
+/** Interval at which the log is read if no bell rings, ms. A revocation holds everywhere within a second, also while the bell is away. */
+const LOOK_MS = 500;
 /** The deadline of a transaction that reads the log, ms. */
 const READ_MS = 10_000;
 /** The deadline of a write, ms. It holds a lock, so a frozen process would let the other servers wait. */
@@ -56,6 +64,7 @@ export async function openReplica({
   mayCreate = false,
   onApplied,
   onRefill,
+  onLost,
   onProblem,
 }: ReplicaDeps) {
   const head = await engine.transaction((sql) => (mayCreate ? openCluster(sql) : readHead(sql)));
@@ -127,33 +136,40 @@ export async function openReplica({
 
   /** Reads the rows again that were changed at places that a fail-over has lost. */
   const repair = async (place: MirrorPlace): Promise<void> => {
-    const { lastCommon, changes } = await engine.transaction(
+    const found = await engine.transaction(
       async (sql) => {
         const common = await lastKnownPlace(sql, mirror.appliedPlaces());
-        return {
-          lastCommon: common,
-          changes: common === undefined ? undefined : await rowsAgain(sql, mirror.appliedAfter(common)),
-        };
+        if (common === undefined) return undefined;
+        const lost = mirror.appliedAfter(common);
+        return { common, lost, changes: await rowsAgain(sql, lost) };
       },
       { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
-    if (lastCommon === undefined || changes === undefined) {
+    if (found === undefined) {
       onRefill('a fail-over has lost more than the mirror remembers');
       mirror.clear();
       isComplete = false;
       return;
     }
-    mirror.apply(changes, { ...place, place: lastCommon }, place);
+    mirror.apply(found.changes, { ...place, place: found.common }, place);
+    onLost?.(found.lost);
   };
 
   /** Reads the log to its end. */
   const catchUp = async (): Promise<void> => {
-    const before = mirror.place()?.place;
     while (await step()) if (abort.signal.aborted) return;
     const { place } = mirror.place()!;
     isComplete = true;
     forgetOld(place);
-    if (place !== before) onApplied();
+    announce(place);
+  };
+
+  let announced = mirror.place()?.place;
+  /** A command on the same mirror may have taken the changes. */
+  const announce = (place: number): void => {
+    if (place === announced) return;
+    announced = place;
+    onApplied();
   };
 
   /** Places at some moments, the oldest first. */
@@ -164,17 +180,17 @@ export async function openReplica({
     while (passed.length > 0 && nowMs - passed[0]!.atMs > APPLIED_KEPT_MS) mirror.forgetApplied(passed.shift()!.place);
   };
 
-  const write = <Result>(work: (tx: Store) => Result, lease: HeldLease | undefined): Promise<Result> =>
+  const write = <Result>(work: (tx: Store) => Result, lease?: HeldLease, hooks?: AppendHooks): Promise<Result> =>
     inTurn(async () => {
       // The lock is held only for what others have written since.
       await catchUp();
       const batch = crypto.randomUUID();
       let rehearsed: { readonly result: Result; readonly changes: ChangeSet } | undefined;
       let base: MirrorPlace | undefined;
-      const append = async (sql: Transaction): Promise<number | undefined> => {
+      const append = async (sql: Transaction, timeline: number): Promise<number | undefined> => {
         await sql.unsafe(APPEND_LOCK);
         if (!isSynchronous) await sql.unsafe('set local synchronous_commit = local');
-        if (lease) await requireLease(sql, lease);
+        if (lease) await requireLease(sql, lease, timeline);
         for (;;) {
           const present = mirror.place()!;
           const read = await readAfter(sql, present.place);
@@ -183,8 +199,9 @@ export async function openReplica({
           mirror.apply(read.step.changes, { ...present, place: read.step.place }, present);
         }
         base = mirror.place();
-        const timeline = engine.state.timeline ?? 0;
+        await hooks?.before(sql);
         rehearsed = mirror.rehearse(work, timeline * TIMELINE_PLACES);
+        await hooks?.after(sql);
         if (rehearsed.changes.tables.length === 0) return undefined;
         return await appendChanges(sql, rehearsed.changes, { timeline, replica: name, batch });
       };
@@ -193,12 +210,15 @@ export async function openReplica({
         if (place !== undefined) {
           mirror.apply(rehearsed!.changes, { ...base!, place }, base);
           followedAt = performance.now();
-          onApplied();
+          announce(place);
         }
       } catch (error) {
         // What the rehearsal holds in memory is of rows that are not stored.
         if (rehearsed) mirror.reset();
-        if (!(error instanceof EngineAway && error.outcomeUnknown && (await isCommitted(batch)))) throw error;
+        if (!(error instanceof EngineAway && error.outcomeUnknown)) throw error;
+        const isStored = await isCommitted(batch).catch(() => undefined);
+        if (isStored === undefined) throw error;
+        if (!isStored) throw new EngineAway(error.reason, error.message, error.hint, { cause: error });
         await catchUp();
       }
       return rehearsed!.result;
@@ -238,13 +258,18 @@ export async function openReplica({
   };
   let following: Promise<void> | undefined;
   let bell: Disposable | undefined;
-  const ledger = (lease?: HeldLease): SharedStore => ({ ...mirror.store, write: (work) => write(work, lease) });
+  const ledger = (lease?: HeldLease, hooks?: AppendHooks): SharedStore => ({
+    ...mirror.store,
+    write: (work) => write(work, lease, hooks),
+  });
 
   return {
     /** The mirror, and the ledger for writes that any server may decide. */
     store: ledger(),
     /** Returns the mirror with the ledger for writes that only the holder of a lease may decide. */
     under: (lease: HeldLease): SharedStore => ledger(lease),
+    /** Returns the mirror with the ledger for writes with hooks. */
+    hooked: (hooks: AppendHooks): SharedStore => ledger(undefined, hooks),
     /** Returns whether the mirror has all rows. */
     isComplete: () => isComplete,
     /** Returns the time since the log was last read to its end, ms. Undefined if it never was. */

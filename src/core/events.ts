@@ -81,6 +81,11 @@ interface ObservationFields {
   engine_back: { host: string };
   /** The copy of the data is filled again from the database of several servers. */
   mirror_refilled: { reason: string };
+  /**
+   * A fail-over of Postgres has lost the last changes, and the copy of the data has undone them, too. The feeds deliver lost market data again.
+   * Lost changes of members, of which there may be audit rows, have to be made again.
+   */
+  writes_lost: { members: number; audit_rows: number; rows: number };
   /** The copy of the data cannot take changes, so its data gets older. */
   mirror_failed: { error: unknown };
   /** This server runs the feeds from now on. `epoch` rises with each server that does. */

@@ -38,6 +38,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   engine_away: 'warning',
   engine_back: 'info',
   mirror_refilled: 'warning',
+  writes_lost: 'error',
   mirror_failed: 'error',
   lead_began: 'info',
   lead_ended: 'warning',

@@ -159,14 +159,15 @@ export function streamPaths() {
         summary: 'Live GEX levels (SSE): the current levels, then an event for each new snapshot',
         description:
           'The name of an event is gex, and with on that of the first is start. The data of an event is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
-          'with regime, sign_margin_pct, flip_resolved, gross_gex_mil and provenance: the schema LevelsEvent. Ids increase. A client that reconnects within ' +
-          '24 hours with the id of its last event gets all later events. Of the simulated market, only those of kept snapshots are stored.',
+          'with regime, sign_margin_pct, flip_resolved, gross_gex_mil and provenance: the schema LevelsEvent. Ids are opaque. A client that reconnects within ' +
+          '24 hours with the id of its last event gets all later events, each once. On another server with the same inputs, it gets each at least once. ' +
+          'Of the simulated market, only those of kept snapshots are stored.',
         parameters: [
           { name: 'ticker', in: 'path', required: true, schema: text('One or more tickers, separated by commas.') },
           {
             ...{ name: 'Last-Event-ID', in: 'header', schema: EVENT_ID },
             description:
-              'Id of the last event that the client received. The stream begins with all later events. ' +
+              'Id of the last event that the client received, unchanged. The stream begins with all later events. ' +
               'Without an id, the stream begins with the current levels.',
           },
           {
@@ -296,6 +297,7 @@ const UUID_PARAMETER = {
   schema: { type: 'string', format: 'uuid' },
 };
 
-const EVENT_ID = { type: 'string', pattern: '^[0-9]{1,15}$' };
+/** Opaque. Ids of earlier versions are numbers. */
+const EVENT_ID = { type: 'string', pattern: '^[0-9A-Za-z._~]{1,400}$' };
 
 const text = (description: string) => ({ type: 'string', description });

@@ -66,4 +66,6 @@ export interface LevelEvent extends LevelRecord {
   readonly seq: number;
   /** The source of the snapshot. */
   readonly source: string;
+  /** When the entry was stored, ms since the epoch. For entries of early versions of the program, the moment of the quotes. */
+  readonly keptAt: number;
 }

@@ -52,7 +52,8 @@ export interface MarketStore
     PrintStore,
     CloseStore,
     DividendStore,
-    LevelStore {
+    LevelStore,
+    LevelLog {
   /**
    * Returns a text that changes with every write except those of the feeds' state and the audit trail; within 10 ms if another process
    * writes.
@@ -251,8 +252,8 @@ export interface LevelStore {
     untilMs: number,
     simulated: boolean,
   ): (number | null)[];
-  /** Returns the last sequence number of the log of levels, simulated and recorded, or 0. The entry may have been removed. */
-  lastLevelSeq(): number;
+  /** Returns an underlying's newest levels up to a sequence number of the log, or `undefined` if there are no levels. */
+  currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
   /** Returns the present place in the logs of stored and of removed levels. */
   levelCursor(): LevelCursor;
   /**
@@ -260,6 +261,20 @@ export interface LevelStore {
    * a day were removed after this place. Levels that replace levels of the same moment count as stored and as removed.
    */
   levelChanges(after: LevelCursor, simulated: boolean): { readonly stored: LevelEvent[]; readonly removed: string[] };
+}
+
+/** The place of a record in the log of levels. */
+export type LevelPlace = Pick<LevelEvent, 'seq' | 'underlying' | 'asOf' | 'keptAt'>;
+
+/**
+ * The log of levels. Its entries are the levels that were newer than all of their ticker when they were stored. The log also has the other
+ * records, with their sequence numbers.
+ */
+export interface LevelLog {
+  /** Returns the random name of the log. A restored database has another name than its backup. */
+  levelLogName(): string;
+  /** Returns the last sequence number of the log of levels, simulated and recorded, or 0. The entry may have been removed. */
+  lastLevelSeq(): number;
   /**
    * Returns at most `limit` entries of the log after a sequence number, in order. Only levels newer than all of their ticker are entries.
    */
@@ -272,6 +287,25 @@ export interface LevelStore {
   levelEventBefore(underlying: string, seq: number, simulated: boolean): LevelEvent | undefined;
   /** Returns the sequence number before the first entry, of any underlying, that was stored at or after an instant, but at least `afterSeq`. */
   levelSeqAt(atMs: number, afterSeq: number): number;
-  /** Returns an underlying's newest levels up to a sequence number of the log, or `undefined` if there are no levels. */
-  currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
+  /** Returns the last record up to a sequence number, and the first one after it, of any underlying. */
+  levelsAround(seq: number): { readonly before: LevelPlace | undefined; readonly after: LevelPlace | undefined };
+  /** Returns the last entry of an underlying up to a sequence number, or `undefined` if there is none. */
+  lastLevelEntry(underlying: string, upToSeq: number, simulated: boolean): LevelPlace | undefined;
+  /** Returns the first `limit` records of an underlying after the moment `afterMs`, entries or not, with numbers in (`afterSeq`, `upToSeq`]. */
+  levelPlaces(
+    underlying: string,
+    afterMs: number,
+    [afterSeq, upToSeq]: readonly [afterSeq: number, upToSeq: number],
+    limit: number,
+    simulated: boolean,
+  ): Pick<LevelPlace, 'seq' | 'asOf'>[];
+  /** Returns the records with these sequence numbers that are stored, in order, and whether each is an entry. */
+  levelRecords(seqs: readonly number[]): (LevelEvent & { readonly isEntry: boolean })[];
+  /** Returns the first `limit` records of some underlyings, with numbers in (`afterSeq`, `upToSeq`], that are no entries, in order. */
+  lateLevels(
+    underlyings: readonly string[],
+    [afterSeq, upToSeq]: readonly [afterSeq: number, upToSeq: number],
+    limit: number,
+    simulated: boolean,
+  ): LevelEvent[];
 }

@@ -61,7 +61,8 @@ export async function buildApp(
   const home = await openHome(settings, observe, { onDamaged, onApplied: () => onApplied() });
   const { store, cluster } = home;
   const { simulated } = feeds[0]!;
-  const access = openAccess(store, settings.dataDir, home.areMembersCurrent);
+  const { ledger: memberLedger, ...currency } = home.members;
+  const access = openAccess(memberLedger, settings.dataDir, currency);
   try {
     admit(store, simulated);
     await access.openSecret();

@@ -31,7 +31,7 @@ import { type CheckedBackup, type ChoiceOptions, chooseBackup } from '../store/f
 import { refuseMigrationDraft } from '../store/folder/migration-draft.ts';
 import { openStore } from '../store/sqlite.ts';
 import { copyInChild } from './database-copier.ts';
-import { hasData, lockData, presentSecret, requireData, rotatingError } from './stored-data.ts';
+import { databaseIn, hasData, lockData, presentSecret, requireData, rotatingError } from './stored-data.ts';
 
 /** Name of a file in the data folder. The file's modification time is the moment of the data in the last backup. */
 const LAST_BACKUP = 'last-backup';
@@ -149,6 +149,7 @@ export async function restoreData(
     onSkipped,
   }: OriginProof & Pick<ChoiceOptions, 'onSkipped'> & { readonly isUnverified: boolean },
 ): Promise<CheckedBackup & { readonly hasSecret: boolean }> {
+  databaseIn({ dataDir, store: 'sqlite' });
   const own = existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
   // A backup is checked for minutes, so a folder with data is refused before.
   if (hasData(dataDir)) requireEmpty(dataDir).release();

@@ -12,9 +12,10 @@ import type { Print } from '../market/prints.ts';
 import type { SettingValues } from '../settings/config.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import type { App } from './app.ts';
-import type { CheckOptions } from './checks.ts';
+import type { CheckOptions } from './check-outcome.ts';
 import type { ServeSettings } from './serve.ts';
 import type { StdioSettings } from './serve-stdio.ts';
+import type { DataPlace } from './stored-data.ts';
 
 /** Number of shown digits of a commit. */
 const COMMIT_DIGITS = 9;
@@ -126,30 +127,32 @@ export const PORTS = {
    * exist, rejects with `OperatorError` before anything is loaded.
    */
   async load(
-    settings: Pick<SettingValues, 'dataDir' | 'dataMax'>,
+    settings: DataPlace & Pick<SettingValues, 'dataMax'>,
     paths: readonly string[],
     stated: Stated,
     onProgress: (bytes: number, ofBytes: number, rows: number) => void,
   ) {
     const { loadFiles } = await import('../feeds/load-files.ts');
     const { createDiskSpace } = await import('../feeds/disk-space.ts');
-    const { createOrOpenData } = await import('./stored-data.ts');
-    using store = createOrOpenData(settings.dataDir);
-    return await loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), stated, onProgress });
+    const { withStore } = await import('./stored-data.ts');
+    return await withStore(settings, 'create', (store) =>
+      loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), stated, onProgress }),
+    );
   },
 
   /** Stores past chains of a ticker from ThetaData's terminal in a data folder. See `loadHistory`. */
   async loadHistory(
-    settings: Pick<SettingValues, 'dataDir' | 'dataMax' | 'thetadataUrl' | 'feedRate'>,
+    settings: DataPlace & Pick<SettingValues, 'dataMax' | 'thetadataUrl' | 'feedRate'>,
     request: HistoryRequest,
     onDay: HistoryDeps['onDay'],
   ) {
     const { loadHistory } = await import('../feeds/thetadata/thetadata-history.ts');
     const { createDiskSpace } = await import('../feeds/disk-space.ts');
-    const { createOrOpenData } = await import('./stored-data.ts');
-    using store = createOrOpenData(settings.dataDir);
+    const { withStore } = await import('./stored-data.ts');
     const { thetadataUrl: baseUrl, feedRate: ratePerMinute } = settings;
-    return await loadHistory(request, { baseUrl, ratePerMinute, store, room: createDiskSpace(settings), onDay });
+    return await withStore(settings, 'create', (store) =>
+      loadHistory(request, { baseUrl, ratePerMinute, store, room: createDiskSpace(settings), onDay }),
+    );
   },
 
   /** Checks an installation. Yields the outcome of each check. */

@@ -11,41 +11,46 @@ import type { LeaderWork } from './leader-work.ts';
 export interface LeadingDeps {
   /** The setting `--feed`. */
   readonly feed: string;
+  /** Returns why this server cannot lead now, one sentence, or undefined. */
+  readonly obstacle: () => string | undefined;
   readonly beginWork: (store: SharedStore, journal?: JournalStorage) => LeaderWork;
   readonly stopWork: (work: LeaderWork) => Promise<void>;
 }
 
 /** Does the work of the leader whenever this server leads. A server that lacks the drop folder leaves it to others. */
-export function startLeading(cluster: Cluster, app: App, { feed, beginWork, stopWork }: LeadingDeps) {
+export function startLeading(cluster: Cluster, app: App, { feed, obstacle, beginWork, stopWork }: LeadingDeps) {
   const folder = dropFolderOf(feed);
-  const obstacle = () =>
-    folder === undefined || existsSync(folder) ? undefined : `the drop folder ${folder} is missing on this machine`;
-  return cluster.lead((store, { holder, isTakenOver }) => {
-    // The last leader may have ended because of a file.
-    const journal = isTakenOver ? ledgerJournal(store, holder) : undefined;
-    let work: LeaderWork | undefined;
-    let isOver = false;
-    const begin = async (): Promise<void> => {
-      while (!isOver) {
-        try {
-          await app.openFeeds(store);
-          break;
-        } catch (error) {
-          if (!isAway(error)) throw error;
-          await Bun.sleep(RETRY_MS);
+  const missing = () =>
+    folder === undefined || existsSync(folder) ? undefined : `The drop folder ${folder} is missing on this machine.`;
+  return cluster.lead(
+    (store, { holder, isTakenOver }) => {
+      // The last leader may have ended because of a file.
+      const journal = isTakenOver ? ledgerJournal(store, holder) : undefined;
+      let work: LeaderWork | undefined;
+      let isOver = false;
+      const begin = async (): Promise<void> => {
+        while (!isOver) {
+          try {
+            await app.openFeeds(store);
+            break;
+          } catch (error) {
+            if (!isAway(error)) throw error;
+            await Bun.sleep(RETRY_MS);
+          }
         }
-      }
-      if (isOver) return;
-      work = beginWork(store, journal);
-      void work.recorded.then(work.fillPast, () => {});
-    };
-    const begun = begin();
-    return async () => {
-      isOver = true;
-      await begun;
-      if (work) await stopWork(work);
-    };
-  }, obstacle);
+        if (isOver) return;
+        work = beginWork(store, journal);
+        void work.recorded.then(work.fillPast, () => {});
+      };
+      const begun = begin();
+      return async () => {
+        isOver = true;
+        await begun;
+        if (work) await stopWork(work);
+      };
+    },
+    () => missing() ?? obstacle(),
+  );
 }
 
 /** Pause before the first write is tried again, ms. */

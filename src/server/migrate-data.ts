@@ -11,6 +11,7 @@ import { type CopyOrigin, type CopyTarget, copyRows } from '../store/copy-rows.t
 import { DATABASE } from '../store/folder/backup.ts';
 import { finishDraft, openMigrationDraft } from '../store/folder/migration-draft.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
+import { MIRROR } from '../store/mirror-file.ts';
 import { sqliteRows, type TableRows } from '../store/table-rows.ts';
 import { hasData, lockData, openData, presentSecret } from './stored-data.ts';
 
@@ -78,6 +79,12 @@ function urlIn(flag: string, settings: Parameters<typeof engineUrl>[0]): ReturnT
 }
 
 async function intoCluster(engine: Engine, dataDir: string, events: MigrationEvents): Promise<MigrationReport> {
+  if (!hasData(dataDir) && hasData(dataDir, MIRROR)) {
+    throw new OperatorError(
+      `${dataDir} has only the copy of a database that servers share`,
+      'Name that database with --from, and a new data folder with --to.',
+    );
+  }
   // Checks the folder, and names the command that upgrades it. To open it for writing would change the file.
   openData(dataDir, 'read').close();
   using _lock = lockData(dataDir);

@@ -10,7 +10,7 @@ import { createDiskSpace } from '../feeds/disk-space.ts';
 import type { JournalStorage } from '../feeds/files/journal-storage.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
-import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
+import { authorityPath, ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
 import { listen, listenOptions } from '../http/listen.ts';
 import { readTls, type TlsFiles } from '../http/tls.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
@@ -26,9 +26,10 @@ import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
 import { lastBackupMs } from './backups.ts';
-import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
+import { DAMAGED, type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { type LeaderWork, startLeaderWork } from './leader-work.ts';
 import { firstData, startLeading } from './leading.ts';
+import { shareAuthority } from './share-authority.ts';
 import { diskUse, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
@@ -101,6 +102,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const renewInternalTls = async (): Promise<void> => {
     if (settings.tls !== 'internal' || !certificate) return;
     try {
+      await cluster?.requireFile('authority', authorityPath(settings.dataDir));
       await ensureInternalTls(settings, Date.now());
     } catch (error) {
       const { message: reason, hint = 'Check the data folder.' } = error as Error & { hint?: string };
@@ -122,18 +124,20 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     if (tracing && !(await withinMs(TRACES_STOP_MS, tracing.stop()))) hanging.add('traces');
   });
   resources.use(lockData(settings.dataDir));
+  const app = await buildApp(settings, observe, {}, demo?.admit, tracing);
+  const { store, loading, cluster } = app;
+  resources.defer(() => app.closeStore());
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   const isInternal = settings.tls === 'internal';
   const onForeign = (names: readonly string[]) =>
     observe({ kind: 'names_uncertified', names, hint: NEW_AUTHORITY_HINT });
-  const pair = isInternal ? await ensureInternalTls(settings, Date.now(), onForeign) : { cert: tlsCert!, key: tlsKey! };
+  const makePair = () => ensureInternalTls(settings, Date.now(), onForeign);
+  const pair = isInternal ? await shareAuthority(cluster, settings, makePair) : { cert: tlsCert!, key: tlsKey! };
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
-  const app = await buildApp(settings, observe, {}, demo?.admit, tracing);
-  const { store, loading, cluster } = app;
-  resources.defer(() => app.closeStore());
   resources.defer(() => app.refusals.stop());
-  database = watchDatabase(join(settings.dataDir, cluster?.file ?? DATABASE), observe);
+  const damaged = cluster ? DAMAGED.mirror : DAMAGED.database;
+  database = watchDatabase(join(settings.dataDir, cluster?.file ?? DATABASE), observe, damaged);
   app.readiness.unshift(database.problem);
   resources.adopt(database, (watch) => watch.stop());
   const stopped = Promise.withResolvers<NodeJS.Signals>();
@@ -212,7 +216,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   let recorded: Promise<unknown> | undefined;
   let fillPast = () => {};
   if (cluster) {
-    const leadership = startLeading(cluster, app, { feed: settings.feed, beginWork, stopWork });
+    const obstacle = () => database?.problem() ?? room.fullReason();
+    const leadership = startLeading(cluster, app, { feed: settings.feed, obstacle, beginWork, stopWork });
     resources.defer(() => leadership.stop());
     loaded = firstData(app, stopped.promise);
   } else {

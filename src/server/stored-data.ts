@@ -1,26 +1,27 @@
 import { existsSync, mkdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Access, createAccess } from '../access/access.ts';
+import { type Access, type AccessDeps, createAccess } from '../access/access.ts';
 import { type AuditEvent, type AuditStore, auditEntryOf } from '../access/audit.ts';
 import { refuseForeignRoot } from '../access/data-owner.ts';
 import type { KnownMembers } from '../access/members.ts';
 import { createSecretFile, isOpenToGroup, loadSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
-import { formatBytes } from '../feeds/disk-space.ts';
-import { type RetentionDays, removeOld } from '../feeds/retention.ts';
 import { createMarket } from '../market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from '../market/universe.ts';
 import type { Context } from '../operations/engine/operation.ts';
 import type { ValuesIn } from '../settings/config.ts';
-import { saveAuditIn } from '../store/audit-table.ts';
 import { DATABASE } from '../store/folder/backup.ts';
 import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
 import { refuseMigrationDraft } from '../store/folder/migration-draft.ts';
-import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
+import { MIRROR, requireFitMirror } from '../store/mirror-file.ts';
 import { openStore, type SharedStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
 
 /** The settings of all commands that read stored market data, including the service. */
 export type DataSettings = ValuesIn<'data'>;
+
+/** Where the data of a command is decided and kept. */
+export type DataPlace = Pick<DataSettings, 'dataDir' | 'store'> & Partial<Pick<DataSettings, 'storePassword'>>;
 
 /** Creates the context of the operations for an open store. `simulated` selects either the simulated data or the data of real feeds. */
 export function createContext(
@@ -72,12 +73,11 @@ export function openData(
   mode: StoreMode = 'own',
   { warn, onUpgrade, onDamaged }: OpenDataOptions = {},
 ): Store & Disposable {
-  const path = join(dataDir, DATABASE);
   refuseMigrationDraft(dataDir);
+  const path = join(dataDir, databaseIn({ dataDir, store: 'sqlite' }));
   if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   else requireData(dataDir);
-  if (mode !== 'read') refuseForeignRoot(dataDir);
-  if (isOpenToGroup(dataDir)) warn?.();
+  if (checkFolder(dataDir, mode)) warn?.();
   let upgradedFrom: number | undefined;
   const store = openStore(path, Date.now, mode, {
     onUpgrade(from) {
@@ -92,6 +92,44 @@ export function openData(
   return withDispose(store, () => store.close());
 }
 
+/**
+ * Opens the stored data to read: the database of a server alone, or the copy of the database that servers share. Throws what `openData` throws,
+ * and if the copy does not have all data yet.
+ */
+export function openStored(place: DataPlace, warn?: () => void): Store & Disposable {
+  const { dataDir, store: at } = place;
+  const path = join(dataDir, databaseIn(place));
+  if (at === 'sqlite') return openData(dataDir, 'read', warn && { warn });
+  requireData(dataDir, MIRROR);
+  if (checkFolder(dataDir, 'read')) warn?.();
+  requireFitMirror(path, { mayLack: false });
+  const store = openStore(path, Date.now, 'read');
+  return withDispose(store, () => store.close());
+}
+
+/** Returns the name of the file that has the data. Throws `OperatorError` if the folder has the data of the other kind of server. */
+export function databaseIn({ dataDir, store }: DataPlace): typeof DATABASE | typeof MIRROR {
+  if (store !== 'sqlite' && hasData(dataDir)) {
+    throw new OperatorError(
+      `${dataDir} has the data of a server alone, and --store names a database that servers share`,
+      'Move the data into the database with `zomma migrate`, or give another folder with --data-dir.',
+    );
+  }
+  if (store === 'sqlite' && !hasData(dataDir) && hasData(dataDir, MIRROR)) {
+    throw new OperatorError(
+      `${dataDir} has the copy of a database that servers share`,
+      'Name the database with --store, or give another folder with --data-dir.',
+    );
+  }
+  return store === 'sqlite' ? DATABASE : MIRROR;
+}
+
+/** Returns whether a group may write to the folder. Throws `OperatorError` if everybody may, or if root would write files of another user. */
+function checkFolder(dataDir: string, mode: StoreMode): boolean {
+  if (mode !== 'read') refuseForeignRoot(dataDir);
+  return isOpenToGroup(dataDir);
+}
+
 /** Makes a resource usable in a `using` declaration, which releases the resource at the end of its scope, even after an error. */
 function withDispose<Resource extends object>(resource: Resource, release: () => void): Resource & Disposable {
   return Object.assign(resource, { [Symbol.dispose]: release });
@@ -101,14 +139,36 @@ function saveAuditEvent(store: AuditStore, event: AuditEvent): void {
   store.saveAudit(auditEntryOf(event, Date.now()));
 }
 
-/** Calls `work` with the store and the access check of a data folder, which must exist. A server may use the folder at the same time. */
+/**
+ * Calls `work` with the stored data and the access check of a data folder. A server may use the folder at the same time. The modes `read` and
+ * `write` need a folder with data, and `create` makes it. With a database that servers share, writes go into the database.
+ */
 export async function withStore<T>(
-  dataDir: string,
-  mode: 'read' | 'write',
+  place: DataPlace,
+  mode: 'read' | 'write' | 'create',
   work: (store: SharedStore, access: Access) => T | Promise<T>,
 ): Promise<T> {
-  using store = openData(dataDir, mode);
+  const { dataDir } = place;
+  if (place.store !== 'sqlite' && mode !== 'read') return withVisit(place, mode, work);
+  const isNew = mode === 'create' && !hasData(dataDir);
+  using store = mode === 'read' ? openStored(place) : openData(dataDir, isNew ? 'own' : 'write');
   return await work(store, openAccess(store, dataDir));
+}
+
+/** The same for writes into a database that servers share. */
+async function withVisit<T>(
+  place: DataPlace,
+  mode: 'write' | 'create',
+  work: (store: SharedStore, access: Access) => T | Promise<T>,
+): Promise<T> {
+  const { dataDir } = place;
+  databaseIn(place);
+  if (mode === 'write') requireData(dataDir, MIRROR);
+  if (existsSync(dataDir)) checkFolder(dataDir, 'write');
+  // A command without such a database does not load this module.
+  const { visitCluster } = await import('../cluster/visit-cluster.ts');
+  await using visit = await visitCluster(place);
+  return await work(visit.store, openAccess(visit.store, dataDir, { shared: visit.secret }));
 }
 
 /**
@@ -116,7 +176,8 @@ export async function withStore<T>(
  * the market is then empty. The simulated market is used only if there is no recorded data.
  */
 export function withMarket<T>(settings: DataSettings, work: (context: Context) => T): T {
-  using store = hasData(settings.dataDir) ? openData(settings.dataDir, 'read') : openMemory();
+  const isStored = settings.store !== 'sqlite' || hasData(settings.dataDir, databaseIn(settings));
+  using store = isStored ? openStored(settings) : openMemory();
   const simulated = store.underlyings(false).length === 0;
   return work(createContext(settings, store, readUniverse(settings.universe), simulated));
 }
@@ -125,7 +186,7 @@ export function withMarket<T>(settings: DataSettings, work: (context: Context) =
 export function presentSecret(dataDir: string): Uint8Array {
   const [secret, next] = createSecretFile(
     dataDir,
-    () => Number.POSITIVE_INFINITY,
+    () => 1,
     () => {},
   ).read();
   if (next) throw rotatingError();
@@ -134,53 +195,6 @@ export function presentSecret(dataDir: string): Uint8Array {
 
 export function rotatingError(): OperatorError {
   return new OperatorError('the secret is being rotated', 'Try again when `zomma secret rotate` has ended.');
-}
-
-/** Upgrades the database of a data folder on which no server runs. Throws `OperatorError` if a server runs, or if there is no data. */
-export function upgradeData(dataDir: string): { from: number; to: number; copy: string } {
-  requireData(dataDir);
-  using _lock = lockData(dataDir);
-  let from = SCHEMA;
-  openData(dataDir, 'own', {
-    onUpgrade(schema) {
-      from = schema;
-    },
-  }).close();
-  return { from, to: SCHEMA, copy: copyBeforeUpgrade(join(dataDir, DATABASE), from) };
-}
-
-/** Restores the database from before the last upgrade. Throws `OperatorError` if a server runs, or if there is no copy. */
-export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
-  requireData(dataDir);
-  using _lock = lockData(dataDir);
-  const path = join(dataDir, DATABASE);
-  const undone = undoUpgrade(path);
-  // The audit entry is also written to the replaced database, which is kept.
-  const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
-  for (const each of [path, undone.kept]) saveAuditIn(each, entry);
-  return undone;
-}
-
-/**
- * Removes data older than its retention from a folder, and frees its disk space. Returns the removed amounts, and the size of the database
- * in bytes before and after the removal. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
- */
-export async function compactData(dataDir: string, kept: RetentionDays) {
-  requireData(dataDir);
-  using _lock = lockData(dataDir);
-  const bytes = () => diskUse(dataDir).database + diskUse(dataDir).wal;
-  const before = bytes();
-  const { free } = diskUse(dataDir);
-  if (free < before) {
-    throw new OperatorError(
-      `the disk has ${formatBytes(free)} free, and the new copy of the database takes up to ${formatBytes(before)}`,
-      'Make room on the disk of the data folder, or back up to another disk and restore from there.',
-    );
-  }
-  const store = openData(dataDir, 'write');
-  const removed = await removeOld({ store, kept, observe: () => {}, nowMs: Date.now }).finally(() => store.close());
-  compactDatabase(join(dataDir, DATABASE));
-  return { removed, before, after: bytes() };
 }
 
 /** Locks a data folder for this server. Creates the folder if it does not exist. */
@@ -198,8 +212,14 @@ export function createOrOpenData(dataDir: string): Store & Disposable {
   return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
 }
 
-export function requireData(dataDir: string): void {
-  if (hasData(dataDir)) return;
+/** Throws `OperatorError` if a data folder has no database, or with `MIRROR` no copy of the database that servers share. */
+export function requireData(dataDir: string, file = databaseIn({ dataDir, store: 'sqlite' })): void {
+  if (hasData(dataDir, file)) return;
+  if (file === MIRROR)
+    throw new OperatorError(
+      `${dataDir} has no copy of the data`,
+      'Name the folder of a server with --data-dir. A server makes the copy when it starts: `zomma serve --store ...`.',
+    );
   throw new OperatorError(
     `${dataDir} has no data of Zomma`,
     'Name the folder of the server with --data-dir. A server creates its folder: start it first with `zomma serve` or `zomma start`.',
@@ -214,9 +234,9 @@ export function diskUse(dataDir: string, database = DATABASE): { database: numbe
   return { database: sizeOf(path), wal: sizeOf(`${path}-wal`), free: bavail * bsize };
 }
 
-/** Returns whether the folder has a database. */
-export function hasData(dataDir: string): boolean {
-  return existsSync(join(dataDir, DATABASE));
+/** Returns whether the folder has a database, or another file with data. */
+export function hasData(dataDir: string, file: string = DATABASE): boolean {
+  return existsSync(join(dataDir, file));
 }
 
 /** Opens an empty store in memory. */
@@ -226,7 +246,11 @@ export function openMemory(): Store & Disposable {
 }
 
 /** Creates the access check of a data folder. A derivation of a key reads the secret, or creates it if there is no member. */
-export function openAccess(store: SharedStore, dataDir: string, areMembersCurrent?: () => boolean): Access {
+export function openAccess(
+  store: SharedStore,
+  dataDir: string,
+  options: Pick<AccessDeps, 'areMembersCurrent' | 'shared'> = {},
+): Access {
   return createAccess({
     members: store,
     secret: createSecretFile(
@@ -235,7 +259,7 @@ export function openAccess(store: SharedStore, dataDir: string, areMembersCurren
       () => void store.write((tx) => saveAuditEvent(tx, { action: 'secret_created' })),
     ),
     nowMs: Date.now,
-    areMembersCurrent,
+    ...options,
   });
 }
 

@@ -3,26 +3,28 @@ import { type AuditEvent, auditEntryOf } from '../access/audit.ts';
 import { type ImportCounts, importMembership, membershipOf } from '../access/membership.ts';
 import { isSealedMembership, openMembership, sealMembership } from '../access/sealed-membership.ts';
 import { OperatorError } from '../core/errors.ts';
-import { presentSecret, withStore } from './stored-data.ts';
+import { type DataPlace, presentSecret, rotatingError, withStore } from './stored-data.ts';
 
 /** Returns the members of a data folder, sealed under its secret, and their number. A server may use the folder at the same time. */
 export async function exportMembers(
-  dataDir: string,
+  place: DataPlace,
   nowMs: number,
 ): Promise<{ readonly file: Uint8Array; readonly count: number }> {
-  const membership = await withStore(dataDir, 'read', membershipOf);
-  const file = sealMembership({ madeAtMs: nowMs, membership }, presentSecret(dataDir));
+  const membership = await withStore(place, 'read', membershipOf);
+  const file = sealMembership({ madeAtMs: nowMs, membership }, presentSecret(place.dataDir));
   return { file, count: membership.members.length };
 }
 
 /** Imports a sealed file into a data folder. Throws `OperatorError` if the file cannot be opened. Nothing is imported then. */
 export async function importMembers(
-  dataDir: string,
+  place: DataPlace,
   { bytes, name, isSync }: { readonly bytes: Uint8Array; readonly name: string; readonly isSync: boolean },
 ): Promise<ImportCounts & { readonly madeAtMs: number }> {
-  return withStore(dataDir, 'write', async (store) => {
-    const { madeAtMs, membership } = openMembership(bytes, presentSecret(dataDir), name);
+  return withStore(place, 'write', async (store, access) => {
+    const secret = presentSecret(place.dataDir);
+    const { madeAtMs, membership } = openMembership(bytes, secret, name);
     const counts = await store.write((tx) => {
+      if (!Buffer.from(access.secretIn(tx)).equals(secret)) throw rotatingError();
       const audit = (event: AuditEvent) => tx.saveAudit(auditEntryOf(event, Date.now()));
       return importMembership(membership, isSync, { store: tx, audit });
     });

@@ -42,6 +42,13 @@ export const SETTINGS = {
       help: 'folder of the database and the server secret. If the folder does not exist, serve, start, ingest and restore create it, and mcp creates it if --feed is given. Other commands never create it',
       default: 'zomma-data',
     },
+    store: {
+      flag: '--store <url>',
+      help: 'where the data is decided: "sqlite", a file in the data folder, or the URL of a Postgres database that several servers share, e.g. postgres://zomma@db1,db2/zomma. The data folder then has a copy',
+      default: 'sqlite',
+      parse: values.storeOf,
+    },
+    storePassword: { help: 'password of the user that --store names' },
     universe: {
       flag: '--universe <file>',
       help: 'JSON file of the tracked tickers by theme (default: a built-in universe of 59 tickers)',
@@ -73,13 +80,6 @@ export const SETTINGS = {
       default: '8080',
       parse: values.portOf,
     },
-    store: {
-      flag: '--store <url>',
-      help: 'where the data is decided: "sqlite", a file in the data folder, or the URL of a Postgres database that several servers share, e.g. postgres://zomma@db1,db2/zomma. The data folder then has a copy',
-      default: 'sqlite',
-      parse: values.storeOf,
-    },
-    storePassword: { help: 'password of the user that --store names' },
     replica: {
       flag: '--replica <name>',
       help: 'name of this server among those that share the database of --store (default: the host name)',

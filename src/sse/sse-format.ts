@@ -8,7 +8,7 @@ export const PING = ': ping\n\n';
 export const RETRY = `retry: ${RETRY_MS}\n\n`;
 
 /** Returns an event in the server-sent events format. `data` is one line, such as JSON. */
-export function sseEvent(event: string, data: string, id?: number): string {
+export function sseEvent(event: string, data: string, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 

@@ -14,7 +14,7 @@ import { thinSimulated } from './thin-simulated.ts';
 
 /**
  * Creates the functions that read and write levels, 200 bytes a snapshot, which are kept longer than snapshots. Simulated levels are
- * removed with their snapshots. The table is also a log: `seq` is the order of storage.
+ * removed with their snapshots. The table is also a log (`level-log`): `seq` is the order of storage.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -36,7 +36,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
   const insert = db.prepare<
     null,
-    [LevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number }]
+    [StoredLevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number }]
   >(
     `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
        flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d, nearest_iv,
@@ -76,12 +76,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
        ) AS at FROM days WHERE day >= ?6
      ) SELECT at FROM last WHERE at >= ?3 ORDER BY at DESC`,
   );
-  const record = `simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
-    flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
-    atm_iv_30d AS atmIv30d, nearest_iv AS nearestIv, expiring_gex AS expiringGex, sign_probability AS signProbability,
-    ${HORIZON_COLUMNS.map(({ column, name }) => `${column} AS ${name}`).join(', ')}`;
-  const selectAt = db.prepare<LevelRow, [number, string, string]>(
-    `SELECT ${record} FROM levels
+  const selectAt = db.prepare<StoredLevelRow, [number, string, string]>(
+    `SELECT ${RECORD} FROM levels
      WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,
   );
   const selectSpots = db.prepare<LevelSpot, [number, string, number, number]>(
@@ -94,11 +90,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
      ) AS iv FROM json_each(?3) ORDER BY key`,
   );
   const selectHead = db.prepare<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'levels'");
-  const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
-    `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
-  );
-  const selectStored = db.prepare<LevelRow & Entry, [number, number]>(
-    `SELECT ${record}, seq, source FROM levels WHERE seq > ? AND simulated = ? ORDER BY seq`,
+  const selectStored = db.prepare<StoredLevelRow & Entry, [number, number]>(
+    `SELECT ${RECORD}, ${ENTRY} FROM levels WHERE seq > ? AND simulated = ? ORDER BY seq`,
   );
   const selectRemoved = db.prepare<{ underlying: string }, [number, number]>(
     'SELECT underlying FROM levels_removed WHERE seq > ? AND simulated = ?',
@@ -106,31 +99,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectRemovedHead = db.prepare<{ seq: number }, []>(
     "SELECT seq FROM sqlite_sequence WHERE name = 'levels_removed'",
   );
-  // Reads each ticker's index entries in ascending order of `seq`, up to the limit. After that, reads the rows.
-  const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
-    `WITH wanted AS (
-       SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
-       WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
-     ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
-  );
-  // `kept_at` is when the record was stored. Rows of earlier program versions lack it, and the slightly earlier `as_of` counts.
-  const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
-    `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
-       SELECT min((
-         SELECT min(seq) FROM levels INDEXED BY levels_of_ticker
-         WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3
-       )) FROM json_each(?2)
-     )`,
-  );
-  const selectStoredAt = db.prepare<{ seq: number; at: number }, [number]>(
-    'SELECT seq, ifnull(kept_at, as_of) AS at FROM levels WHERE seq > ? ORDER BY seq LIMIT 1',
-  );
-  const selectBefore = db.prepare<LevelRow & Entry, [number, string, number]>(
-    `SELECT ${record}, seq, source FROM levels INDEXED BY levels_of_ticker
-     WHERE simulated = ? AND underlying = ? AND advanced = 1 AND seq < ? ORDER BY seq DESC LIMIT 1`,
-  );
-  const selectCurrent = db.prepare<LevelRow & Entry, [number, string, number, number]>(
-    `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? AND seq <= ?
+  const selectCurrent = db.prepare<StoredLevelRow & Entry, [number, string, number, number]>(
+    `SELECT ${RECORD}, ${ENTRY} FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? AND seq <= ?
      ORDER BY as_of DESC LIMIT 1`,
   );
 
@@ -173,45 +143,24 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
       return newestFirst.map(({ at }) => at).reverse();
     },
     levels: (underlying, times, simulated) =>
-      selectAt.all(Number(simulated), underlying, JSON.stringify(times)).map(recordOf),
+      selectAt.all(Number(simulated), underlying, JSON.stringify(times)).map(recordOfRow),
     levelSpots: (underlying, fromMs, toMs, simulated) => selectSpots.all(Number(simulated), underlying, fromMs, toMs),
     newestLevels(underlying, untilMs, simulated) {
       const row = selectCurrent.get(Number(simulated), underlying, untilMs, Number.MAX_SAFE_INTEGER);
-      return row ? recordOf(row) : undefined;
+      return row ? recordOfRow(row) : undefined;
     },
     volatilitiesOfDays: (underlying, days, untilMs, simulated) =>
       selectVolatilities.all(Number(simulated), underlying, JSON.stringify(days), untilMs).map(({ iv }) => iv),
-    lastLevelSeq: () => selectHead.get()?.seq ?? 0,
-    levelCursor: () => ({ stored: selectHead.get()?.seq ?? 0, removed: selectRemovedHead.get()?.seq ?? 0 }),
-    levelChanges: ({ stored, removed }, simulated) => ({
-      stored: selectStored.all(stored, Number(simulated)).map(recordOf),
-      removed: selectRemoved.all(removed, Number(simulated)).map(({ underlying }) => underlying),
-    }),
-    levelEvents: (afterSeq, limit, simulated) => selectEvents.all(Number(simulated), afterSeq, limit).map(recordOf),
-    levelEventsOf: (underlyings, afterSeq, limit, simulated) =>
-      selectEventsOf.all(Number(simulated), JSON.stringify(underlyings), afterSeq, limit).map(recordOf),
-    firstMissedAt: (underlyings, afterSeq, simulated) =>
-      selectFirstMissed.get(Number(simulated), JSON.stringify(underlyings), afterSeq)?.at,
-    levelEventBefore(underlying, seq, simulated) {
-      const row = selectBefore.get(Number(simulated), underlying, seq);
-      return row ? recordOf(row) : undefined;
-    },
-    levelSeqAt(atMs, afterSeq) {
-      // Entries are stored in the order of time, so a binary search finds the first without an index of these times.
-      let [low, high] = [afterSeq, Math.max(afterSeq, selectHead.get()?.seq ?? 0)];
-      while (low < high) {
-        const middle = Math.floor((low + high) / 2);
-        const next = selectStoredAt.get(middle);
-        if (next && next.at < atMs) low = next.seq;
-        else high = middle;
-      }
-      return low;
-    },
     currentLevels(underlying, upToSeq, simulated) {
       const until = (ms: number) => selectCurrent.get(Number(simulated), underlying, ms, upToSeq);
       const row = until(nowMs() + AHEAD_MS) ?? until(Number.MAX_SAFE_INTEGER);
-      return row ? recordOf(row) : undefined;
+      return row ? recordOfRow(row) : undefined;
     },
+    levelCursor: () => ({ stored: selectHead.get()?.seq ?? 0, removed: selectRemovedHead.get()?.seq ?? 0 }),
+    levelChanges: ({ stored, removed }, simulated) => ({
+      stored: selectStored.all(stored, Number(simulated)).map(recordOfRow),
+      removed: selectRemoved.all(removed, Number(simulated)).map(({ underlying }) => underlying),
+    }),
   };
 }
 
@@ -238,12 +187,22 @@ const HORIZON_COLUMNS = STORED_HORIZONS.flatMap((horizon) =>
 );
 type HorizonRow = Record<(typeof HORIZON_COLUMNS)[number]['name'], number | string | null>;
 
-/** A level record as SQLite stores it: booleans are 0 and 1. */
-type LevelRow = Omit<LevelRecord, Flag | 'byHorizon'> & Record<Flag, number> & HorizonRow;
-type Flag = 'simulated' | 'flipResolved';
-type Entry = Pick<LevelEvent, 'seq' | 'source'>;
+/** The columns of a level record, as the properties of `StoredLevelRow`. */
+export const RECORD = `simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
+  flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
+  atm_iv_30d AS atmIv30d, nearest_iv AS nearestIv, expiring_gex AS expiringGex, sign_probability AS signProbability,
+  ${HORIZON_COLUMNS.map(({ column, name }) => `${column} AS ${name}`).join(', ')}`;
+/** When a record was stored. Rows of early versions of the program lack the time, and the slightly earlier `as_of` counts. */
+export const KEPT_AT = 'ifnull(kept_at, as_of)';
+/** The columns of an entry of the log, in addition to those of its record. */
+export const ENTRY = `seq, source, ${KEPT_AT} AS keptAt`;
 
-function rowOf({ byHorizon, ...record }: LevelRecord): LevelRow {
+/** A level record as SQLite stores it: booleans are 0 and 1. */
+export type StoredLevelRow = Omit<LevelRecord, Flag | 'byHorizon'> & Record<Flag, number> & HorizonRow;
+type Flag = 'simulated' | 'flipResolved';
+export type Entry = Pick<LevelEvent, 'seq' | 'source' | 'keptAt'>;
+
+function rowOf({ byHorizon, ...record }: LevelRecord): StoredLevelRow {
   return {
     ...record,
     simulated: Number(record.simulated),
@@ -260,7 +219,8 @@ function horizonRowOf({ byHorizon }: Pick<LevelRecord, 'byHorizon'>): HorizonRow
   return Object.fromEntries(cells) as HorizonRow;
 }
 
-function recordOf<Row extends LevelRow>(row: Row): Omit<Row, keyof LevelRow> & LevelRecord {
+/** Returns the record of a row, with the row's other properties. */
+export function recordOfRow<Row extends StoredLevelRow>(row: Row): Omit<Row, keyof StoredLevelRow> & LevelRecord {
   const record: Record<string, unknown> = { ...row };
   const byHorizon: Record<StoredHorizon, Record<string, unknown> | null> = { session: null, '35d': null };
   for (const { horizon, field, name } of HORIZON_COLUMNS) {
@@ -270,5 +230,5 @@ function recordOf<Row extends LevelRow>(row: Row): Omit<Row, keyof LevelRow> & L
     delete record[name];
   }
   const flags = { simulated: row.simulated === 1, flipResolved: row.flipResolved === 1 };
-  return { ...record, ...flags, byHorizon } as unknown as Omit<Row, keyof LevelRow> & LevelRecord;
+  return { ...record, ...flags, byHorizon } as unknown as Omit<Row, keyof StoredLevelRow> & LevelRecord;
 }

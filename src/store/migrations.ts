@@ -79,6 +79,9 @@ export function schemaOf(db: Database): number {
   return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
+/** SQL of a new name for the log of levels. */
+export const LEVEL_LOG_NAME = 'lower(hex(randomblob(6)))';
+
 /**
  * The migrations. The first creates the tables of `FIRST_SCHEMA`; each other leads to the next schema. A released migration never changes.
  */
@@ -465,5 +468,14 @@ export const MIGRATIONS: readonly string[] = [
     snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
   ) STRICT;
   INSERT INTO horizons_due SELECT id FROM snapshots JOIN levels USING (simulated, underlying, as_of);
+  `,
+  `
+  -- name: the random name of the log of levels. The ids of live events have it, so a server knows whether an id is of its own log. A restored
+  -- database gets another name, because it continues the log in another way than the database that was backed up.
+  CREATE TABLE level_log (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    name TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO level_log VALUES (1, ${LEVEL_LOG_NAME});
   `,
 ];

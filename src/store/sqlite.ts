@@ -14,6 +14,7 @@ import { closeTable, dividendTable } from './close-table.ts';
 import { dataVersions } from './data-versions.ts';
 import { feedTable } from './feed-table.ts';
 import { SCHEMA, upgrade } from './folder/upgrade.ts';
+import { levelLog } from './level-log.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
@@ -128,6 +129,7 @@ export function storeOn(
     ...dividends,
     saveDividends: (given) => counted(keysOf('dividends', given, 'ticker'), () => dividends.saveDividends(given)),
     ...levels,
+    ...levelLog(db),
     // Without a record, the underlying is not known, so the write counts as any other write. The case is rare.
     saveLevels: (snapshotId, record) =>
       record

@@ -33,6 +33,26 @@ describe('the tables of a cluster', () => {
     expect(opened.slice(1)).toEqual([opened[0]!, opened[0]!]);
   });
 
+  testWithPostgres('of schema 20 get the same tables as new ones, and a name of the log', async () => {
+    const columns = () =>
+      engine!.transaction(
+        (sql) => sql`select table_name, column_name, data_type, is_nullable, collation_name, indexdef
+          from information_schema.columns left join pg_indexes on table_schema = schemaname and table_name = tablename
+          where table_schema = 'zomma' order by 1, 2, 6`,
+      );
+    const { id } = await open();
+    const fresh = await columns();
+    await engine!.transaction(async (sql) => {
+      await sql`drop table zomma.level_log`;
+      await sql`update zomma.cluster set schema = 20, least_reader = 20`;
+    });
+    expect(await open()).toMatchObject({ id, schema: SCHEMA, leastReader: 20 });
+    expect(await columns()).toEqual(fresh);
+    expect(await engine!.transaction((sql) => sql`select name from zomma.level_log`)).toEqual([
+      { name: expect.stringMatching(/^[0-9a-f]{12}$/) },
+    ]);
+  });
+
   testWithPostgres('get the steps of a newer program, which an older one tolerates if the step only adds', async () => {
     await open();
     const newer = [addition(SCHEMA)];

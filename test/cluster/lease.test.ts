@@ -32,11 +32,10 @@ async function takeWhenFree(holder: string, timeline = 1): Promise<HeldLease> {
     if (lease) return lease;
   }
 }
-const fences = (lease: HeldLease) =>
-  rejectionOf(
-    Fenced,
-    run((sql) => requireLease(sql, lease)),
-  );
+const renew = (lease: HeldLease, ttlMs = HOUR_MS, timeline = 1) =>
+  run((sql) => renewLease(sql, lease, { ttlMs, timeline }));
+const requires = (lease: HeldLease, timeline = 1) => run((sql) => requireLease(sql, lease, timeline));
+const fences = (lease: HeldLease, timeline = 1) => rejectionOf(Fenced, requires(lease, timeline));
 
 describe('a lease', () => {
   testWithPostgres('is held by one, until it is given up', async () => {
@@ -45,24 +44,24 @@ describe('a lease', () => {
     expect(await take('b')).toBeUndefined();
     // Another process of the same server is not the holder either.
     expect(await take('a')).toBeUndefined();
-    await run((sql) => requireLease(sql, first));
+    await requires(first);
     await run((sql) => releaseLease(sql, first));
     await fences(first);
     const second = (await take('b'))!;
     expect(second).toMatchObject({ epoch: first.epoch + 1, isTakenOver: false });
     await fences(first);
     // What the first holder does now changes nothing.
-    expect(await run((sql) => renewLease(sql, first, HOUR_MS))).toBe(false);
+    expect(await renew(first)).toBe(false);
     await run((sql) => releaseLease(sql, first));
-    await run((sql) => requireLease(sql, second));
+    await requires(second);
   });
 
   testWithPostgres('that is not renewed is taken over, and its holder is fenced', async () => {
     const first = (await take('a', 100))!;
-    expect(await run((sql) => renewLease(sql, first, 300))).toBe(true);
+    expect(await renew(first, 300)).toBe(true);
     const second = await takeWhenFree('b');
     expect(second).toMatchObject({ epoch: first.epoch + 1, isTakenOver: true });
-    expect(await run((sql) => renewLease(sql, first, HOUR_MS))).toBe(false);
+    expect(await renew(first)).toBe(false);
     await fences(first);
   });
 
@@ -71,7 +70,7 @@ describe('a lease', () => {
     let taken: Promise<HeldLease | undefined> | undefined;
     let ended = 0;
     await run(async (sql) => {
-      await requireLease(sql, first);
+      await requireLease(sql, first, 1);
       await sql`select pg_sleep(0.3)`;
       taken = take('b').finally(() => {
         expect(ended).toBeGreaterThan(0);
@@ -86,5 +85,17 @@ describe('a lease', () => {
     const first = (await take('a', 1, 3))!;
     expect(first.epoch).toBe(3e9);
     expect((await takeWhenFree('b', 4)).epoch).toBe(4e9);
+  });
+
+  testWithPostgres('ends by a promotion, because its holder works on what the promotion may have lost', async () => {
+    const first = (await take('a'))!;
+    expect(await renew(first, HOUR_MS, 2)).toBe(false);
+    await fences(first, 2);
+    const second = (await take('a', HOUR_MS, 2))!;
+    // The same process has not crashed.
+    expect(second).toMatchObject({ epoch: 2e9, isTakenOver: false });
+    await requires(second, 2);
+    expect(await take('b', HOUR_MS, 2)).toBeUndefined();
+    expect(await take('b', HOUR_MS, 3)).toMatchObject({ epoch: 3e9, isTakenOver: true });
   });
 });

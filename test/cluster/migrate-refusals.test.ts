@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openClusterOrigin } from '../../src/cluster/migration-sides.ts';
 import { openEngine } from '../../src/cluster/postgres-engine.ts';
@@ -9,6 +9,7 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { migrateData } from '../../src/server/migrate-data.ts';
 import { lockFolder } from '../../src/store/folder/folder-lock.ts';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
+import { MIRROR } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { NOW_MS } from '../store/every-write.ts';
 import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
@@ -67,7 +68,6 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     error: /the database has a migration of \/srv\/other that is not complete/,
   },
   'a newer schema': { way: 'up', make: schemaOf(SCHEMA + 1), error: /has schema \d+, and this program needs schema/ },
-  'an older schema': { way: 'up', make: schemaOf(SCHEMA - 1), error: /has schema \d+, and this program needs schema/ },
   'a schema that needs a newer program': {
     way: 'up',
     make: schemaOf(SCHEMA + 2, SCHEMA + 1),
@@ -87,6 +87,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     make: ({ dataDir }) => rmSync(fileIn(dataDir)),
     error: /folder has no data of Zomma/,
   },
+  'the copy of a database in the folder': {
+    way: 'up',
+    make: ({ dataDir }) => renameSync(fileIn(dataDir), join(dataDir, MIRROR)),
+    error: /folder has only the copy of a database that servers share/,
+  },
   'down: a server that was seen': { way: 'down', make: inDatabase(SEEN), error: /the server second uses the database/ },
   'down: a server that leads': {
     way: 'down',
@@ -103,6 +108,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     way: 'down',
     make: inDatabase(UNFINISHED),
     error: /the database has a migration of \/srv\/other that is not complete/,
+  },
+  'down: an older schema': {
+    way: 'down',
+    make: schemaOf(SCHEMA - 1),
+    error: /has schema \d+, and this program needs schema/,
   },
   'down: a newer schema': {
     way: 'down',

@@ -1,8 +1,10 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
-import { MIRROR, visitCluster } from '../../src/cluster/join-cluster.ts';
+import { joinCluster } from '../../src/cluster/join-cluster.ts';
+import { visitCluster } from '../../src/cluster/visit-cluster.ts';
 import { type MigrationEvents, migrateData } from '../../src/server/migrate-data.ts';
+import { MIRROR } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { NOW_MS, rowsIn } from '../store/every-write.ts';
 import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
@@ -162,12 +164,19 @@ describe('a migration into Postgres and back', () => {
     const from = fillFolder(at('from'));
     const { url } = await newDatabase(server);
     await openTables(url);
-    for (const name of ['before', 'later', 'before']) {
-      mkdirSync(at(name), { recursive: true });
-      const visit = await visitCluster({ dataDir: at(name), store: url, storePassword: PASSWORD });
-      await visit.close();
-      if (name === 'before') expect((await migration(from, url)).code).toBe(0);
-    }
+    const place = (name: string) => ({ dataDir: at(name), store: url, storePassword: PASSWORD });
+    const visit = async (name: string) => (await visitCluster(place(name))).close();
+    for (const name of ['before', 'later']) mkdirSync(at(name));
+    await visit('before');
+    expect((await migration(from, url)).code).toBe(0);
+    await visit('later');
+    // A command does not replace a mirror, and a server does.
+    await expect(visit('before')).rejects.toThrow('mirror.sqlite does not fit the database of --store: ');
+    const events = { observe() {}, onApplied() {}, onDamaged() {} };
+    const cluster = await joinCluster({ ...place('before'), replica: 'before', synchronous: 'off' }, events);
+    await cluster.start();
+    await cluster.close();
+    await visit('before');
     for (const name of ['before', 'later']) expect(rowsIn(at(name, MIRROR))).toEqual(rowsIn(fileIn(from)));
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
-import { visitCluster } from '../../src/cluster/join-cluster.ts';
+import { visitCluster } from '../../src/cluster/visit-cluster.ts';
 import { newYorkDate } from '../../src/market/calendar.ts';
 import { openAccess } from '../../src/server/stored-data.ts';
 import { openStore } from '../../src/store/sqlite.ts';
@@ -71,6 +71,11 @@ async function eventsAfter({ url }: Server, key: string, id: string, count: numb
   return events;
 }
 
+/** Returns the events with the part of their ids that names a place in the log. The marks before it depend on what a server has in memory. */
+function placesOf(events: Awaited<ReturnType<typeof eventsAfter>>) {
+  return events.map(({ id, ...event }) => ({ ...event, place: id!.slice(id!.indexOf('.')) }));
+}
+
 testWithPostgres(
   'a server on the migrated data answers the same, resumes streams, and its members come back to a folder',
   async () => {
@@ -86,7 +91,7 @@ testWithPostgres(
       events = await eventsAfter(server, key, '2', 2 * EVENTS);
     }
     expect(expected).toEqual(PATHS.map((path) => [path, 200, expect.stringMatching(/^(?:W\/)?"/), expect.any(String)]));
-    const resumed = (server: Server) => eventsAfter(server, key, events[3]!.id!, 2 * EVENTS - 4);
+    const resumed = async (server: Server) => placesOf(await eventsAfter(server, key, events[3]!.id!, 2 * EVENTS - 4));
 
     const { url } = await newDatabase(postgres);
     expect(await migration(moved, url)).toMatchObject({ code: 0 });
@@ -96,7 +101,7 @@ testWithPostgres(
     {
       await using server = await serve(cluster, '--store', url);
       expect(await answersOf(server, key)).toEqual(expected);
-      expect(await resumed(server)).toEqual(events.slice(4));
+      expect(await resumed(server)).toEqual(placesOf(events.slice(4)));
       expect((await migration(url, back)).stderr).toMatch(/the server .* uses the database/);
       mkdirSync(at('visit'));
       const visit = await visitCluster({ dataDir: at('visit'), store: url, storePassword: PASSWORD });
@@ -108,7 +113,7 @@ testWithPostgres(
     copyFileSync(`${moved}/secret`, `${back}/secret`);
     await using server = await serve(back);
     expect(await answersOf(server, second)).toEqual(expected);
-    expect(await resumed(server)).toEqual(events.slice(4));
+    expect(await resumed(server)).toEqual(placesOf(events.slice(4)));
   },
   120_000,
 );

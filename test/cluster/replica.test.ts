@@ -24,6 +24,8 @@ interface Opened extends AsyncDisposable {
   readonly engine: Engine;
   readonly refills: string[];
   readonly problems: (Error | undefined)[];
+  /** How often the mirror has reported changes. */
+  readonly applied: () => number;
 }
 
 /** Opens a replica in a database of the server, with its mirror at a path. */
@@ -32,6 +34,7 @@ async function open(database: string, path: string, name = 'r'): Promise<Opened>
   const engine = openEngine(url, { replica: name });
   const refills: string[] = [];
   const problems: (Error | undefined)[] = [];
+  let applied = 0;
   const mirror = openMirror(
     path,
     () => NOW_MS,
@@ -39,7 +42,7 @@ async function open(database: string, path: string, name = 'r'): Promise<Opened>
   );
   const replica = await openReplica({
     ...{ engine, mirror, name, mayCreate: true },
-    onApplied: () => {},
+    onApplied: () => void applied++,
     onRefill: (reason) => refills.push(reason),
     onProblem: (error) => problems.push(error),
   });
@@ -47,7 +50,7 @@ async function open(database: string, path: string, name = 'r'): Promise<Opened>
     await replica.close();
     await engine.close();
   };
-  return { replica, engine, refills, problems, [Symbol.asyncDispose]: close };
+  return { replica, engine, refills, problems, applied: () => applied, [Symbol.asyncDispose]: close };
 }
 
 let databases = 0;
@@ -95,8 +98,10 @@ describe('replicas', () => {
                 await caughtUp(a, late);
               }
               plain.close();
-              const expected = rowsIn(path('plain'));
-              for (const name of ['a', 'b', 'late']) expect(shifted(rowsIn(path(name)))).toEqual(shifted(expected));
+              const [one, ...all] = ['plain', 'a', 'b', 'late'].map((name) => rowsIn(path(name)));
+              // The servers have the log of the database, and one name for it.
+              const expected = { ...one!, level_log: all[0]!.level_log! };
+              for (const rows of all) expect(shifted(rows)).toEqual(shifted(expected));
             },
           ),
           { numRuns: process.env.ZOMMA_TESTS_FULL === 'true' ? 60 : 5 },
@@ -104,6 +109,24 @@ describe('replicas', () => {
       }),
   );
 });
+
+testWithPostgres('a replica reports changes that a command on the same mirror has taken for it', () =>
+  withFolder(async (folder) => {
+    const database = await newDatabase();
+    await using a = await open(database, join(folder, 'a'));
+    await using command = await open(database, join(folder, 'a'), 'command');
+    await using b = await open(database, join(folder, 'b'), 'b');
+    await a.replica.catchUp();
+    const before = a.applied();
+    await b.replica.store.write((tx) => WRITES[0]!(tx, 1));
+    await command.replica.catchUp();
+    expect([a.replica.place(), a.applied()]).toEqual([b.replica.place(), before]);
+    await a.replica.catchUp();
+    expect(a.applied()).toBe(before + 1);
+    await a.replica.catchUp();
+    expect(a.applied()).toBe(before + 1);
+  }),
+);
 
 /** Returns rows as they would be if ids did not begin after 10^12, as they do in the first timeline of Postgres. */
 function shifted(rows: Record<string, unknown[]>): Record<string, unknown[]> {

@@ -1,100 +1,11 @@
 import { describe, expect } from 'bun:test';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
-import { makeCertificate } from '../support/certificate.ts';
+import { rmSync } from 'node:fs';
 import { eventsOf } from '../support/event-stream.ts';
 import { testWithProgram } from '../support/needs.ts';
-import { addMember, PROGRAM, ROOT, run, type Server, startLoaded } from '../support/process.ts';
+import { PROXIES, startPair, startProxy, TRUSTED } from '../support/pair.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-/** Two servers with the same inputs behind a proxy, as docs/scaling.md configures it. */
-const PAGE = readFileSync(join(ROOT, 'docs/scaling.md'), 'utf8');
-const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const at = testFolder();
-
-interface Proxy {
-  readonly program: 'haproxy' | 'nginx';
-  /** Returns the file of the proxy, from the block of the page, and the arguments that check it and that run it. */
-  readonly file: (block: string) => string;
-  readonly checks: (file: string) => readonly string[];
-  readonly runs: (file: string) => readonly string[];
-}
-
-const PROXIES: Readonly<Record<Proxy['program'], Proxy>> = {
-  haproxy: {
-    program: 'haproxy',
-    file: (block) => block.replace('/etc/haproxy/zomma.pem', at('pair.pem')),
-    checks: (file) => ['-c', '-f', file],
-    runs: (file) => ['-db', '-f', file],
-  },
-  nginx: {
-    program: 'nginx',
-    file: (block) =>
-      `daemon off; pid ${at('nginx.pid')}; error_log stderr; events {} http { access_log off; ${TEMPORARY.map((name) => `${name}_temp_path ${at(name)};`).join(' ')}\n${block
-        .replace('/etc/nginx/zomma.pem', at('localhost.pem'))
-        .replace('/etc/nginx/zomma.key', at('localhost.key'))}\n}`,
-    checks: (file) => ['-t', '-q', '-c', file],
-    runs: (file) => ['-c', file],
-  },
-};
-const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-
-/** Starts the two servers, which have one secret, and carries the member of the first one to the second one. */
-async function startPair(): Promise<{ servers: readonly Server[]; key: string }> {
-  const secret = crypto.getRandomValues(new Uint8Array(32));
-  const args = ['serve', '--port', '0', '--behind-proxy', '--trusted-proxies', '127.0.0.1', '--rate-limit', '9000/h'];
-  const servers = await Promise.all(
-    ['a', 'b'].map((name) => {
-      mkdirSync(at(name), { mode: 0o700 });
-      writeFileSync(at(name, 'secret'), secret, { mode: 0o600 });
-      return startLoaded(PROGRAM, [...args, '--feed', 'simulated', '--data-dir', at(name)]);
-    }),
-  );
-  const key = await addMember(PROGRAM, at('a'), UUID);
-  const members = (command: string, folder: string) =>
-    run(PROGRAM, ['members', command, at('members'), '--data-dir', at(folder)]);
-  expect((await members('export', 'a')).code).toBe(0);
-  expect((await members('import', 'b')).code).toBe(0);
-  return { servers, key };
-}
-
-/** Starts the proxy of the page before these servers, and waits until it accepts connections. */
-async function startProxy({ program, file, checks, runs }: Proxy, servers: readonly Server[]) {
-  const { cert, key } = makeCertificate(at(''));
-  writeFileSync(at('pair.pem'), readFileSync(cert, 'utf8') + readFileSync(key, 'utf8'));
-  const port = await freePort();
-  const [a, b] = servers.map(({ url }) => new URL(url).host);
-  const block = new RegExp(`\`\`\`${program}\n([\\s\\S]*?)\`\`\``).exec(PAGE)![1]!;
-  const configured = file(block)
-    .replace(/(bind|listen) :?443/, `$1 127.0.0.1:${port}`)
-    .replace('10.0.0.11:8080', a!)
-    .replace('10.0.0.12:8080', b!);
-  const path = at(`${program}.conf`);
-  writeFileSync(path, configured);
-  expect(await run([program], checks(path))).toMatchObject({ code: 0 });
-  writeFileSync(at('wrong.conf'), configured.replace('hash', 'hush'));
-  expect((await run([program], checks(at('wrong.conf')))).code).not.toBe(0);
-  const child = Bun.spawn([program, ...runs(path)], { stdout: 'ignore', stderr: Bun.file(at('proxy.log')) });
-  const url = `https://localhost:${port}`;
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await child.exited;
-  };
-  while (child.exitCode === null && (await fetch(`${url}/health`, TRUSTED).catch(() => undefined))?.status !== 200)
-    await Bun.sleep(20);
-  return { url, [Symbol.asyncDispose]: stop };
-}
-
-const TRUSTED = { tls: { rejectUnauthorized: false } };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** The ways to lose a server. nginx without a subscription does not ask `/ready`. */
 describe.each([
@@ -105,11 +16,11 @@ describe.each([
   testWithProgram(program)(
     `${program} sends an account to one server, and to the other one when that server ${loss}`,
     async () => {
-      const { servers, key } = await startPair();
-      const [a, b] = servers as [Server, Server];
+      const { servers, key } = await startPair(at, () => 'simulated', '--rate-limit', '9000/h');
+      const { a, b } = servers;
       await using _a = a;
       await using _b = b;
-      await using front = await startProxy(PROXIES[program], servers);
+      await using front = await startProxy(PROXIES[program], at, servers);
       const headers = { 'X-API-Key': key };
       const ask = (path: string, from = front.url, fields: Record<string, string> = headers) =>
         fetch(from + path, { ...TRUSTED, headers: fields });

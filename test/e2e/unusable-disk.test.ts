@@ -1,53 +1,19 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
-import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect } from 'bun:test';
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccess, openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { testNeeding } from '../support/needs.ts';
 import { PROGRAM, run, startLoaded } from '../support/process.ts';
+import { damageFile, smallDisk } from '../support/small-disk.ts';
 import { folderForTests } from '../support/test-folder.ts';
 
 const UUID = '6f1c2a34-5b6d-4e7f-8a9b-000000000001';
 const folder = folderForTests();
-const disk = mkdtempSync(join(tmpdir(), 'zomma-disk-'));
-const at = (name: string) => join(disk, name);
-const mount = (...args: string[]) => Bun.spawnSync(['mount', ...args]).success;
-
-/** Only root may mount a small disk in memory. */
-const isMounted = process.geteuid?.() === 0 && mount('-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk);
-const onDisk = testNeeding(isMounted, 'this user may not mount a disk');
-afterAll(() => {
-  if (isMounted) Bun.spawnSync(['umount', '-l', disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
-
-/** Fills the disk to its last byte, or frees it again. */
-function fill(): void {
-  const file = openSync(at('filler'), 'w');
-  try {
-    for (let bytes = 1 << 20; bytes > 0; ) {
-      try {
-        writeSync(file, Buffer.alloc(bytes));
-      } catch {
-        bytes >>= 1;
-      }
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-const free = () => rmSync(at('filler'), { force: true });
+const { at, mount, fill, free, onDisk, isMounted } = smallDisk();
 
 /** Overwrites the database after its first page. */
-function damage(dataDir: string): void {
-  const path = join(dataDir, 'zomma.sqlite');
-  const file = openSync(path, 'r+');
-  const bytes = crypto.getRandomValues(new Uint8Array(4_096));
-  for (let page = 1; page * 4_096 < statSync(path).size; page++) writeSync(file, bytes, 0, 4_096, page * 4_096);
-  closeSync(file);
-}
+const damage = (dataDir: string) => damageFile(join(dataDir, 'zomma.sqlite'));
 
 describe('commands', () => {
   const READING = ['members list', 'audit', 'chains list', 'gex SPY', 'feeds', 'history SPY'];
@@ -87,7 +53,7 @@ describe('commands', () => {
     async () => {
       for (const [make, mend, reason] of [
         [fill, free, /disk is full/],
-        [() => mount('-o', 'remount,ro', disk), () => mount('-o', 'remount,rw', disk), /read-only|cannot be opened/],
+        [() => mount('-o', 'remount,ro'), () => mount('-o', 'remount,rw'), /read-only|cannot be opened/],
       ] as const) {
         rmSync(join(folder, 'backup-a'), { recursive: true, force: true });
         make();

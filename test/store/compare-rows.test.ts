@@ -6,6 +6,8 @@ import { memoryDatabase } from './samples.ts';
 const PRINT = `INSERT INTO prints (rowid, simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side, delta,
   multi_leg, canceled, bid, ask, sweep, block)`;
 const BASE = [
+  // Each database gets a random name of its log.
+  `UPDATE level_log SET name = 'ab'`,
   `INSERT INTO closes VALUES (0, 'SPX', '2026-01-05', 0.1, NULL), (0, 'SPX', '2026-01-06', 1, 0)`,
   `INSERT INTO feed_marks VALUES ('files', 'ab', 'c'), ('files', 'x', ''), ('files', 'ü', '日本')`,
   `INSERT INTO snapshots VALUES (7, 0, 'SPX', 1, '2026-01-05', 6000, 'a', x'0001')`,
@@ -39,6 +41,7 @@ test.each([
   ['a row more', 'closes', `INSERT INTO closes VALUES (0, 'SPX', '2026-01-07', 1, 0)`],
   ['a row less', 'closes', `DELETE FROM closes WHERE volume = 0`],
   ['another order of arrival', 'prints', 'UPDATE prints SET rowid = 6'],
+  ['another name of the log', 'level_log', `UPDATE level_log SET name = 'ba'`],
   ['another last id', 'sqlite_sequence', `UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'audit'`],
 ])('%s is a difference in %s', async (_, table, change) => {
   expect(await differing([change])).toEqual([table]);

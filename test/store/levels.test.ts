@@ -191,7 +191,10 @@ test("the level log is in the order of saving, has one kind of data, and omits r
     // A record replaces the earlier record of the same moment.
     expect([seqs(0), seqs(1), seqs(0, 1), seqs(6), seqs(0, 10, true)]).toEqual([[1, 4, 6], [4, 6], [1], [], [5]]);
     expect(store.levelEvents(4, 10, false)).toEqual([
-      { ...recordOf({ asOf: MONDAY_MS + 2 * DAY_MS, spot: 1 }), seq: 6, source: 'simulated' },
+      {
+        ...recordOf({ asOf: MONDAY_MS + 2 * DAY_MS, spot: 1 }),
+        ...{ seq: 6, source: 'simulated', keptAt: expect.any(Number) },
+      },
     ]);
     const current = (underlying: string, upTo: number) => store.currentLevels(underlying, upTo, false)?.seq;
     expect([current('SPX', 6), current('SPX', 5), current('NDX', 6), current('NDX', 3)]).toEqual([6, 3, 4, undefined]);

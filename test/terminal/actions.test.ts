@@ -186,7 +186,7 @@ describeInBrowser('the page keeps what the member does', () => {
       const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
       for (let i = 0; i < 300; i++) {
         const event = {
-          id: 1_000_000 + i,
+          id: '',
           ticker: ['QQQ', 'IWM', 'NVDA'][i % 3],
           spot_price: 100 + i,
           call_wall: 1,
@@ -197,7 +197,7 @@ describeInBrowser('the page keeps what the member does', () => {
           regime: 'positive_gamma',
           provenance: { as_of: new Date().toISOString(), simulated: true, source: 'test' },
         };
-        channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
+        channel.postMessage({ kind: 'events', events: [event], lastId: '', isStreaming: true });
       }
       await new Promise((resolve) => setTimeout(resolve, 500));
       channel.close();

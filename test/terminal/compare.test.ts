@@ -56,11 +56,11 @@ const send = (page: Page, changes: object) =>
   page.evaluate(
     async (event) => {
       const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
-      channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
+      channel.postMessage({ kind: 'events', events: [event], lastId: '', isStreaming: true });
       channel.close();
     },
     {
-      ...{ id: 1e9, ticker: 'RUT', spot_price: 21_420, call_wall: 22_000, put_wall: 20_000, gex_flip: 22_276.8 },
+      ...{ id: '', ticker: 'RUT', spot_price: 21_420, call_wall: 22_000, put_wall: 20_000, gex_flip: 22_276.8 },
       ...{ flip_resolved: true, net_gex_mil: -2, regime: 'negative_gamma' },
       provenance: { as_of: new Date().toISOString(), simulated: true, source: 'test' },
       ...changes,
@@ -182,10 +182,15 @@ describeInBrowser('the watchlist and the view Compare', () => {
     await page.waitForSelector('.watchlist [data-ticker="RUT"] :text-is("+2.00")');
     expect(await rowOf(page, 'RUT')).toEqual(['☑ RUT', '21,420.00', '+2.00', 'flip away +4.0', '−2.00M']);
     expect(await page.textContent('[data-panel="compare"] .grid-row')).toContain('+2.00 %');
+    // A late event of another server is older than the one shown.
+    const earlier = new Date(Date.now() - 3_600_000).toISOString();
+    await send(page, { spot_price: 20_000, provenance: { as_of: earlier, simulated: true, source: 'test' } });
+    await settled(page);
+    expect((await rowOf(page, 'RUT'))[1]).toBe('21,420.00');
     expect(counter.asked).toBe(1);
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
     const again = page.waitForRequest('**/api/v1/changes');
-    await send(page, { id: 2e9, provenance: { as_of: tomorrow, simulated: true, source: 'test' } });
+    await send(page, { provenance: { as_of: tomorrow, simulated: true, source: 'test' } });
     await again;
     await settled(page);
     expect([counter.asked, (await rowOf(page, 'RUT'))[2]]).toEqual([2, '—']);

@@ -8,7 +8,8 @@ import { noteUnanswered } from './server-connection.ts';
 export interface LiveLevels
   extends Pick<Levels, 'ticker' | 'spot_price' | 'call_wall' | 'put_wall' | 'gex_flip' | 'net_gex_mil' | 'regime'>,
     Partial<Pick<Levels, 'flip_resolved' | 'sign_margin_pct'>> {
-  readonly id: number;
+  /** The id of the event. */
+  readonly id: string;
   readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
 }
 
@@ -34,14 +35,15 @@ export function liveLevels(ticker: string): Signal<LiveLevels | undefined> {
 /** Events that wait for the next frame: the newest event of each ticker. */
 let waiting = new Map<string, LiveLevels>();
 let isScheduled = false;
-let lastId = 0;
+/** The id of the last event, with which this tab resumes the stream. Empty if there is none. */
+let lastId = '';
 
-/** Receives events and renders all of them in the next frame. A hidden page renders the events when it becomes visible. */
+/**
+ * Receives events and renders all of them in the next frame. A hidden page renders the events when it becomes visible. From another server,
+ * events may come again, and late events after newer ones.
+ */
 function receive(events: readonly LiveLevels[]): void {
-  for (const event of events) {
-    lastId = Math.max(lastId, event.id);
-    waiting.set(event.ticker, event);
-  }
+  for (const event of events) if (!isOlder(event, waiting.get(event.ticker))) waiting.set(event.ticker, event);
   if (isScheduled || waiting.size === 0) return;
   isScheduled = true;
   requestAnimationFrame(() => {
@@ -50,18 +52,26 @@ function receive(events: readonly LiveLevels[]): void {
     waiting = new Map();
     for (const [ticker, event] of drawn) {
       const levels = liveLevels(ticker);
-      if ((levels.value?.id ?? -1) < event.id) levels.value = event;
+      if (!isOlder(event, levels.value)) levels.value = event;
     }
     eventCount.value += drawn.size;
   });
 }
+
+const isOlder = (event: LiveLevels, than: LiveLevels | undefined): boolean =>
+  than !== undefined && event.provenance.as_of < than.provenance.as_of;
 
 /** Timeout of the event stream, in ms. The server sends a comment every 15 s, so a stream without data for this time is broken. */
 const SILENT_MS = 40_000;
 const RETRY_MS = { first: 500, most: 30_000 };
 
 type Message =
-  | { readonly kind: 'events'; readonly events: readonly LiveLevels[]; readonly isStreaming: boolean }
+  | {
+      readonly kind: 'events';
+      readonly events: readonly LiveLevels[];
+      readonly lastId: string;
+      readonly isStreaming: boolean;
+    }
   | { readonly kind: 'hello' | 'wanted' };
 
 /**
@@ -75,15 +85,17 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
   let heardAt = Date.now();
   let leading: AbortController | undefined;
   const post = (message: Message) => channel.postMessage(message);
+  const postEvents = (events: readonly LiveLevels[]) =>
+    post({ kind: 'events', events, lastId, isStreaming: isStreaming.value });
   const snapshot = () => [...byTicker.values()].flatMap(({ value }) => (value ? [value] : []));
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (data.kind === 'events') {
       heardAt = Date.now();
       isStreaming.value = data.isStreaming;
+      lastId = data.lastId;
       receive(data.events);
-    } else if (leading && data.kind === 'hello')
-      post({ kind: 'events', events: snapshot(), isStreaming: isStreaming.value });
+    } else if (leading && data.kind === 'hello') postEvents(snapshot());
     else if (leading && data.kind === 'wanted' && document.hidden) leading.abort();
   };
 
@@ -92,8 +104,9 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
     isLeading.value = true;
     try {
       await readStream(tickers, AbortSignal.any([stopped.signal, leading.signal]), (events) => {
+        lastId = events.at(-1)?.id ?? lastId;
         receive(events);
-        post({ kind: 'events', events, isStreaming: isStreaming.value });
+        postEvents(events);
       });
     } finally {
       leading = undefined;
@@ -163,7 +176,7 @@ async function readStream(
     try {
       heard();
       const response = await send(`/api/v1/stream/gex/${tickers.map(encodeURIComponent).join(',')}`, {
-        headers: { ...(lastId > 0 && { 'Last-Event-ID': String(lastId) }) },
+        headers: { ...(lastId && { 'Last-Event-ID': lastId }) },
         signal: AbortSignal.any([signal, silence.signal]),
       });
       isStreaming.value = true;
@@ -171,9 +184,8 @@ async function readStream(
       retryMs = RETRY_MS.first;
       for await (const events of eventsOf(response.body!, heard)) onEvents(events);
     } catch (error) {
-      // Status 400 means that the server now has another database, which does not contain the last event id. The next stream then starts
-      // with the current levels.
-      if (error instanceof RequestProblem && error.status === 400) lastId = 0;
+      // Status 400 means that the server does not know ids of this form. The next stream then starts with the current levels.
+      if (error instanceof RequestProblem && error.status === 400) lastId = '';
       if (error instanceof RequestProblem && error.status === 0) noteUnanswered(Date.now() + retryMs);
     } finally {
       clearTimeout(timer);
@@ -219,13 +231,13 @@ export function parseEvent(block: string): LiveLevels[] {
   );
   const data = fields.get('data');
   if (fields.get('event') !== 'gex' || data === undefined) return [];
-  return [{ ...(parseData(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
+  return [{ ...(parseData(data) as Omit<LiveLevels, 'id'>), id: fields.get('id')! }];
 }
 
 // The live figures are removed when the member signs out.
 effect(() => {
   if (memberKey.value !== null) return;
-  lastId = 0;
+  lastId = '';
   waiting = new Map();
   for (const levels of byTicker.values()) levels.value = undefined;
 });

@@ -17,6 +17,7 @@ import {
   type StreamLimits,
 } from '../../sse/stream-registry.ts';
 import { onlyValue } from '../http-app.ts';
+import { type EventId, parseEventId } from './event-ids.ts';
 import type { GexEvents } from './gex-events.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
 
@@ -178,15 +179,16 @@ function kindsOf({ query }: GexStreamRequest): ReadonlySet<CrossingKind> | undef
   );
 }
 
-/** Returns the sequence number up to which the client has all events, or undefined. Throws `ClientError` (400) if it is malformed. */
-function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined {
+/** Returns the id of the client's last event, or undefined if it has none. Throws `ClientError` (400) if the id is malformed. */
+function lastEventIdOf({ headers, query }: GexStreamRequest): EventId | number | undefined {
   const text = headers.get('last-event-id') ?? onlyValue(query, 'last_event_id');
   if (text === null) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
+  const id = parseEventId(text);
+  if (id !== undefined) return id;
   throw invalidParameter(
     'Last-Event-ID is not the id of an event',
     '/last_event_id',
-    'must be the id of an event: a whole number',
+    'must be the id of an event, unchanged',
   );
 }
 
@@ -194,4 +196,5 @@ function invalidParameter(message: string, field: string, expected: string, hint
   return new ClientError('invalid_parameter', message, { hint, fieldErrors: [{ field, expected }] });
 }
 
-const USAGE_HINT = 'Send GET /api/v1/stream/gex/SPY,QQQ, with the header Last-Event-ID: 123 to resume after event 123.';
+const USAGE_HINT =
+  'Send GET /api/v1/stream/gex/SPY,QQQ, with the id of the last event in the header Last-Event-ID to resume after it.';

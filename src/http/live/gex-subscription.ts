@@ -1,12 +1,14 @@
 import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { PING, RETRY } from '../../sse/sse-format.ts';
-import type { GexEvents, StreamSelection } from './gex-events.ts';
+import type { EventId } from './event-ids.ts';
+import type { GexEvents } from './gex-events.ts';
+import type { StreamPosition, StreamSelection } from './stream-position.ts';
 
 export interface SubscriptionDeps {
   readonly events: GexEvents;
   readonly selection: StreamSelection;
-  /** The sequence number up to which the client has all events. If the number is undefined, the stream begins anew. */
-  readonly after: number | undefined;
+  /** The id of the client's last event. If it is undefined, the stream begins anew. */
+  readonly after: EventId | number | undefined;
   /** Runs `work`, which reads the store, in the scheduler. */
   readonly runScheduled: <Result>(work: () => Result) => Promise<Result>;
   /** Called when the client has closed the connection, or when an error occurs while the log is read. */
@@ -20,7 +22,7 @@ export type Subscription = ReturnType<typeof createSubscription>;
 const QUEUE_BYTES = 64 * 1024;
 
 export function createSubscription({ events, selection, after, runScheduled, onClose }: SubscriptionDeps) {
-  let cursor = after ?? 0;
+  let cursor: StreamPosition = { seq: 0 };
   let started = false;
   /** Wakes the stream. The function is undefined while the stream does not wait for new events. */
   let wakeUp: (() => void) | undefined;
@@ -33,13 +35,13 @@ export function createSubscription({ events, selection, after, runScheduled, onC
     if (stream.hasEnded) return;
     started = true;
     const resumed = after === undefined ? undefined : events.resumeFrom(after, selection);
-    const { upTo, chunks } =
+    const { next, chunks } =
       resumed !== undefined
-        ? { upTo: resumed, chunks: [] }
+        ? { next: resumed, chunks: [] }
         : selection.on
           ? events.start(selection)
           : events.current(selection.tickers);
-    cursor = upTo;
+    cursor = next;
     send([PREAMBLE, ...chunks]);
   };
 
@@ -49,7 +51,7 @@ export function createSubscription({ events, selection, after, runScheduled, onC
         events.recentPage(cursor, selection) ??
         (await runScheduled(() => (stream.hasEnded ? undefined : events.storedPage(cursor, selection))));
       if (stream.hasEnded || !page) return;
-      cursor = page.upTo;
+      cursor = page.next;
       if (page.chunks.length > 0) {
         send(page.chunks);
         return;

@@ -56,10 +56,20 @@ interface Computed {
 /** Interval between two checks for snapshots that another process has stored, ms. */
 const POLL_MS = 500;
 
+/** Pause before levels are stored again, ms. */
+const BUSY_PAUSE_MS = 250;
+
+/**
+ * Up to this number of due snapshots, a store with levels goes on where it has stopped, oldest first: the streams of live levels have no event
+ * of a snapshot that is older than the last recorded one. With more, the newest levels would come too late.
+ */
+const CONTINUED_MAX = 512;
+
 /**
  * Records the levels of stored snapshots, also of other processes: first those stored since the start, oldest first, then those due at the
- * start, newest first, and last the levels of shorter horizons that earlier versions did not store. Snapshots are due until their levels are stored, so that none is lost if the process ends. Two processes record the
- * same levels. A snapshot whose recording fails is reported to `observe`, and tried once per start.
+ * start, newest first if they are many, and last the levels of shorter horizons that earlier versions did not store. Snapshots are due until
+ * their levels are stored, so that none is lost if the process ends. Two processes record the same levels. A snapshot whose recording fails is
+ * reported to `observe`, and tried once per start.
  */
 export function createLevelRecorder({
   store,
@@ -79,8 +89,6 @@ export function createLevelRecorder({
   let woken = false;
   let stopped = false;
   let running: Promise<void> | undefined;
-  /** Ids of snapshots that the recorder tries again, because another process was writing to the store. */
-  let retryIds: number[] = [];
   /** The chains that were given to `wake`, by the ids of their snapshots. */
   const held = new Map<number, Chain>();
   /** Levels that are not stored yet. */
@@ -116,7 +124,10 @@ export function createLevelRecorder({
     }
   };
 
-  /** Stores computed levels in one transaction. If a defect prevents this, stores the levels of each snapshot alone. */
+  /**
+   * Stores computed levels in one transaction, as soon as the store can be written to: later ones must not be stored before. If a defect prevents
+   * this, stores the levels of each snapshot alone.
+   */
   const save = async (batch: readonly Computed[]): Promise<void> => {
     if (batch.length === 0) return;
     announceStep('storing levels');
@@ -126,18 +137,26 @@ export function createLevelRecorder({
       });
       onRecorded?.();
     } catch (error) {
-      // Fills that fail are left for the next start.
-      if (isBusy(error)) retryIds.push(...batch.filter(({ isFill }) => !isFill).map(({ id }) => id));
-      else if (batch.length > 1) for (const each of batch) await save([each]);
+      if (isBusy(error)) {
+        await Bun.sleep(BUSY_PAUSE_MS);
+        if (!stopped) await save(batch);
+      } else if (batch.length > 1) for (const each of batch) await save([each]);
       else observe({ kind: 'levels_failed', snapshot: batch[0]!.id, error });
     }
   };
 
-  /** Returns the ids that became due since the last call, oldest first. The first call sets `backlog`, and returns only `firstId`. */
+  /**
+   * Returns the ids that became due since the last call, oldest first. The first call returns all if they continue what is recorded. Otherwise it
+   * sets `backlog`, and returns only `firstId`.
+   */
   const listNew = (): number[] => {
     if (backlog === undefined) {
       const due = store.levelsDue();
       lastListedId = due[0] ?? 0;
+      if (due.length <= CONTINUED_MAX && store.lastLevelSeq() > 0) {
+        backlog = [];
+        return due.reverse();
+      }
       const first = firstId?.();
       backlog = due.filter((id) => id !== first);
       return due.filter((id) => id === first);
@@ -153,8 +172,7 @@ export function createLevelRecorder({
     for (let i = 0; ; i++) {
       if (woken) {
         woken = false;
-        newIds = [...retryIds, ...newIds.slice(i), ...listNew()];
-        retryIds = [];
+        newIds = [...newIds.slice(i), ...listNew()];
         i = 0;
       }
       const due = newIds[i] ?? backlog?.[backlogDone++];
@@ -185,7 +203,7 @@ export function createLevelRecorder({
   const poll = (): void => {
     try {
       const current = store.version();
-      if (current === version && retryIds.length === 0) return;
+      if (current === version) return;
       version = current;
       wake();
       onRecorded?.();

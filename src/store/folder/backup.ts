@@ -16,7 +16,15 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { cleanLine } from '../../core/clean-text.ts';
 import { diskProblem, OperatorError } from '../../core/errors.ts';
-import { FIRST_SCHEMA, MIGRATIONS, migrate, openAnySchema, requireKnown, schemaOf } from '../migrations.ts';
+import {
+  FIRST_SCHEMA,
+  LEVEL_LOG_NAME,
+  MIGRATIONS,
+  migrate,
+  openAnySchema,
+  requireKnown,
+  schemaOf,
+} from '../migrations.ts';
 import { sealSecret, unsealSecret } from './sealed-secret.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 
@@ -154,11 +162,22 @@ export function isSignedWith({ signature, ...unsigned }: Manifest, secret: Uint8
   return signature === signatureOf(unsigned, secret);
 }
 
-/** Writes the database of a backup to `database`, in one step. The folder must exist. */
+/**
+ * Writes the database of a backup to `database`, in one step. The folder must exist. The log of levels gets a new name, because it continues
+ * in another way than that of the database that was backed up, and the ids of live events must tell them apart.
+ */
 export function restoreDatabase(from: string, database: string): void {
   const draft = `${database}.partial`;
   copyFileSync(join(from, DATABASE), draft);
   chmodSync(draft, 0o600);
+  const db = openAnySchema(draft);
+  try {
+    // Backups of earlier versions have no name of the log. They get one with the upgrade.
+    const isNamed = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'level_log'").get() !== null;
+    if (isNamed) db.run(`UPDATE level_log SET name = ${LEVEL_LOG_NAME}`);
+  } finally {
+    db.close(true);
+  }
   syncPath(draft);
   renameSync(draft, database);
   syncPath(dirname(database));

@@ -72,7 +72,9 @@ const leaveUnread = (requests: number): Attack =>
 const openAndLeave: Attack = async ({ url, key, isOver, count }) => {
   const sockets: Socket[] = [];
   while (!isOver() && sockets.length < 200) {
-    for (const path of ['/sse', `/api/v1/stream/gex/${INDEX},${TAPED},${WIDE}?last_event_id=1`]) {
+    const stream = `/api/v1/stream/gex/${INDEX},${TAPED},${WIDE}?last_event_id=`;
+    // The last id is of no log, and its marks ask for everything.
+    for (const path of ['/sse', `${stream}1`, `${stream}L0.${sockets.length}.1.zzzzzzzz.a`]) {
       sockets.push(await sendUnread(url, get(path, key), count));
     }
   }

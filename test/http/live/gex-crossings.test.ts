@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { listen } from '../../../src/http/listen.ts';
 import { buildApp } from '../../../src/server/app.ts';
 import { keepLevels } from '../../store/samples.ts';
+import { seqOf } from '../../support/event-ids.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { servedForTests } from '../../support/for-tests.ts';
 import { parseSettings } from '../../support/parse-settings.ts';
@@ -35,7 +36,7 @@ async function open(query: string, { after, url = server.url }: { after?: number
   return {
     async next(): Promise<Event> {
       const { id, event, data } = (await events.next())!;
-      return { id: Number(id), event, body: JSON.parse(data) };
+      return { id: seqOf(id), event, body: JSON.parse(data) };
     },
     [Symbol.dispose]: () => leaving.abort(),
   };

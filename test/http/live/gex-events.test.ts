@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test';
 import { createGexEvents, type GexEvents } from '../../../src/http/live/gex-events.ts';
+import type { StreamPosition } from '../../../src/http/live/stream-position.ts';
 import type { CrossingKind } from '../../../src/operations/gex/level-crossings.ts';
 import { openStore, type Store } from '../../../src/store/sqlite.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
+import { seqOf } from '../../support/event-ids.ts';
 
 const SPX = new Set(['SPX']);
 
@@ -10,14 +12,15 @@ const SPX = new Set(['SPX']);
 function readAll(events: GexEvents, after: number, tickers = SPX, on?: ReadonlySet<CrossingKind>) {
   const seqs: number[] = [];
   const selection = { tickers, on };
+  let position: StreamPosition = { seq: after };
   for (let pages = 1; ; pages++) {
-    const page = events.recentPage(after, selection) ?? events.storedPage(after, selection);
+    const page = events.recentPage(position, selection) ?? events.storedPage(position, selection);
     const ids = idsOf(page.chunks);
     expect(ids.length).toBeLessThanOrEqual(256);
     seqs.push(...ids);
-    expect(page.upTo).toBeGreaterThanOrEqual(ids.at(-1) ?? after);
+    expect(page.next.seq).toBeGreaterThanOrEqual(ids.at(-1) ?? position.seq);
     if (!page.hasMore) return { seqs, pages };
-    after = page.upTo;
+    position = page.next;
   }
 }
 
@@ -25,8 +28,8 @@ const idsOf = (chunks: readonly Uint8Array[]) =>
   [
     ...Buffer.concat(chunks)
       .toString()
-      .matchAll(/^id: (\d+)$/gm),
-  ].map(([, id]) => Number(id));
+      .matchAll(/^id: (.+)$/gm),
+  ].map(([, id]) => seqOf(id));
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
@@ -66,7 +69,7 @@ test('streams of the same tickers at the same position share one chunk until the
     keepLevels(store, { underlying, asOf: MONDAY_MS + store.lastLevelSeq() });
   events.refresh();
   const chunksOf = (after: number, ...tickers: string[]) =>
-    events.recentPage(after, { tickers: new Set(tickers), on: undefined })!.chunks;
+    events.recentPage({ seq: after }, { tickers: new Set(tickers), on: undefined })!.chunks;
   const [shared, ...more] = chunksOf(0, 'SPX', 'QQQ');
   expect([more, idsOf([shared!])]).toEqual([[], [1, 2, 3]]);
   expect(chunksOf(0, 'QQQ', 'SPX')[0]).toBe(shared!);
@@ -119,12 +122,12 @@ test('reads the current levels of a ticker once for all new streams, and again i
   const { log, rows } = counting(store);
   const events = createGexEvents(log, false, { nowMs: Date.now });
   for (let stream = 0; stream < 50; stream++) {
-    expect(idsOf(events.current(['SPX', 'NONE']).chunks)).toEqual([1]);
-    expect(idsOf(events.current(['NDX', 'SPX']).chunks)).toEqual([1, 2]);
+    expect(idsOf(events.current(new Set(['SPX', 'NONE'])).chunks)).toEqual([1]);
+    expect(idsOf(events.current(new Set(['NDX', 'SPX'])).chunks)).toEqual([1, 2]);
   }
   expect(rows()).toBe(2);
   keepLevels(store, { asOf: MONDAY_MS + 1 });
-  expect(idsOf(events.current(['SPX']).chunks)).toEqual([3]);
+  expect(idsOf(events.current(SPX).chunks)).toEqual([3]);
   store.close();
 });
 
@@ -196,14 +199,11 @@ test('a client of crossings resumes from its event or from a day ago, whichever 
     [0, 35, undefined],
     [61, undefined, undefined],
   ] as const) {
-    expect([after, events.resumeFrom(after, crossings), events.resumeFrom(after, all)]).toEqual([
-      after,
-      ofCrossings,
-      ofAll,
-    ]);
+    const from = [crossings, all].map((selection) => events.resumeFrom(after, selection)?.seq);
+    expect([after, ...from]).toEqual([after, ofCrossings, ofAll]);
   }
   // A ticker without a missed record always resumes.
-  expect(events.resumeFrom(3, { tickers: new Set(['NONE']), on: undefined })).toBe(3);
+  expect(events.resumeFrom(3, { tickers: new Set(['NONE']), on: undefined })?.seq).toBe(3);
   store.close();
 });
 

@@ -10,6 +10,7 @@ import { type App, buildApp } from '../../../src/server/app.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 import { makeCertificate } from '../../support/certificate.ts';
+import { seqOf } from '../../support/event-ids.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { servedForTests } from '../../support/for-tests.ts';
 import { parseSettings } from '../../support/parse-settings.ts';
@@ -32,7 +33,7 @@ test('begins with the levels of the GEX route, each ticker once', async () => {
   using stream = await openStream('spy,QQQ,SPY,qqq');
   const events = [await stream.next(), await stream.next()];
   expect(events.map(({ ticker }) => ticker).sort()).toEqual(['QQQ', 'SPY']);
-  expect(events[0]!.id).toBeLessThan(events[1]!.id);
+  expect(seqOf(events[0]!.id)).toBeLessThan(seqOf(events[1]!.id));
   for (const { id: _, provenance, ...levels } of events) {
     const route = await service.request('GET', `/api/v1/nodes/gex/${levels.ticker}`);
     const extended = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
@@ -62,25 +63,26 @@ test('a client that returns gets all missed events once, by header or by query',
   const tickers = ['SPY', 'QQQ', 'TSLA'];
   const first = app.store.lastLevelSeq();
   const seen: number[] = [];
-  let last = first;
+  // The first id is one of an earlier version.
+  let last = String(first);
   for (let round = 0; round < 12; round++) {
     // One event while no client is connected, two while the stream is open.
     await move(app, tickers[round % 3]!);
     const stream =
       round % 2 === 0
-        ? await openStream(tickers.join(), { 'Last-Event-ID': String(last) })
+        ? await openStream(tickers.join(), { 'Last-Event-ID': last })
         : await openStream(`${tickers.join()}?last_event_id=${last}`);
     for (const ticker of ['IWM', tickers[(round + 1) % 3]!]) await move(app, ticker);
     const taken = round % 4 === 3 ? 2 : 1;
     for (let count = 0; count < taken; count++) {
       last = (await stream.next()).id;
-      seen.push(last);
+      seen.push(seqOf(last));
     }
     await stream.close();
   }
-  const stream = await openStream(tickers.join(), { 'Last-Event-ID': String(last) });
+  const stream = await openStream(tickers.join(), { 'Last-Event-ID': last });
   const kept = app.store.levelEvents(first, 1_000, true).filter(({ underlying }) => tickers.includes(underlying));
-  while (seen.length < kept.length) seen.push((await stream.next()).id);
+  while (seen.length < kept.length) seen.push(seqOf((await stream.next()).id));
   await stream.close();
   expect(kept).toHaveLength(24);
   expect(seen).toEqual(kept.map(({ seq }) => seq));
@@ -96,7 +98,7 @@ test('a restart loses no events', async () => {
   const other = listen(again.handle, { host: '127.0.0.1', port: 0, tls: undefined });
   const stream = await openStream('SPY,QQQ', { 'Last-Event-ID': String(last) }, other.url);
   const events = [await stream.next(), await stream.next(), await stream.next()];
-  expect(events.map(({ id, ticker }) => [id, ticker])).toEqual([
+  expect(events.map(({ id, ticker }) => [seqOf(id), ticker])).toEqual([
     [last + 1, 'SPY'],
     [last + 2, 'QQQ'],
     [last + 3, 'SPY'],
@@ -125,13 +127,14 @@ test('resumes after 23 h, restarts after 25 h; a client that missed nothing alwa
     // A stream that only sends pings has no events.
     await Promise.race([next, until(() => stream.others.length > 20)]);
     streams.close();
-    return Number((await next)?.id);
+    const { id } = (await next) ?? {};
+    return id === undefined ? undefined : seqOf(id);
   };
   expect(await first(23, place)).toBe(place + 1);
   expect(await first(25, place)).toBe(place + 2);
   // Levels of other tickers do not count as missed.
-  expect(await first(25, place + 2)).toBeNaN();
-  expect(await first(25, place, 'NVDA')).toBeNaN();
+  expect(await first(25, place + 2)).toBeUndefined();
+  expect(await first(25, place, 'NVDA')).toBeUndefined();
 });
 
 test('follows a tracked ticker without a chain until it has one', async () => {
@@ -216,12 +219,11 @@ describe('a stream ends', () => {
     let served = 0;
     // An endless log whose pages cost nothing.
     const log = {
+      ...store,
       lastLevelSeq: () => 1e9,
       currentLevels: () => undefined,
       firstMissedAt: () => undefined,
       levelEvents: () => [],
-      levelEventBefore: () => undefined,
-      levelSeqAt: () => 0,
       levelEventsOf(_: readonly string[], after: number, limit: number) {
         served += limit;
         return Array.from({ length: limit }, (_, i) => ({ ...base, underlying: 'SPY', seq: after + i + 1 }));
@@ -251,8 +253,8 @@ describe('a stream ends', () => {
     });
     await until(() => streams.size === 2);
     let expected = 0;
-    while (streams.size === 2) expect((await quick.next())!.id).toBe(String(++expected));
-    for (let more = 0; more < 1_000; more++) expect((await quick.next())!.id).toBe(String(++expected));
+    while (streams.size === 2) expect(seqOf((await quick.next())!.id)).toBe(++expected);
+    for (let more = 0; more < 1_000; more++) expect(seqOf((await quick.next())!.id)).toBe(++expected);
     // The client that reads nothing gets what the sockets buffer, and a page or two.
     expect(served - expected).toBeLessThan(150_000);
     expect(service.observations.findLast(({ kind }) => kind === 'stream_closed')).toMatchObject({ reason: 'behind' });
@@ -271,7 +273,7 @@ test('a client that has caught up does not count as behind, however far back it 
   const streams = streamsOf({ sweepEveryMs: 1, behindMs: 20, pingMs: 1 });
   // Much more than the server queues for the stream at once.
   const stream = openOn(streams, service, 'ACME', before);
-  for (let seq = before + 1; seq <= before + 700; seq++) expect((await stream.next())?.id).toBe(String(seq));
+  for (let seq = before + 1; seq <= before + 700; seq++) expect(seqOf((await stream.next())?.id)).toBe(seq);
   void stream.next();
   await until(() => stream.others.length > 50);
   expect(streams.size).toBe(1);
@@ -341,11 +343,11 @@ test('writes to many streams in steps, and sends levels that arrive between two 
         keepLevels(store, { underlying: 'SPX', asOf: MONDAY_MS + 2 });
         streams.wake();
       }
-      return (await stream.next())!.id;
+      return seqOf((await stream.next())!.id);
     }),
   );
   counting = false;
-  expect(new Set(later)).toEqual(new Set(['3']));
+  expect(new Set(later)).toEqual(new Set([3]));
   expect(byTurn.size).toBeGreaterThanOrEqual(5);
   expect(Math.max(...byTurn.values())).toBeLessThanOrEqual(64);
   streams.close();
@@ -399,7 +401,7 @@ async function move(app: App, ticker: string): Promise<void> {
 }
 
 interface Levels {
-  readonly id: number;
+  readonly id: string;
   readonly ticker: string;
   readonly spot_price: number;
   readonly provenance: { readonly source: string; readonly simulated: boolean; readonly as_of: string };
@@ -419,7 +421,7 @@ async function openStream(path: string, headers: Record<string, string> = {}, ur
     async next(): Promise<Levels> {
       const event = await events.next();
       expect(event?.event).toBe('gex');
-      return { id: Number(event!.id), ...JSON.parse(event!.data) };
+      return { id: event!.id!, ...JSON.parse(event!.data) };
     },
     ended: async () => (await events.next()) === undefined,
     async close() {

@@ -169,7 +169,7 @@ describeRecorded('recorded chains', (dir) => {
       expect(radar.gex_boundaries).toMatchObject(whole);
       expect(ask(getGexProfile)).toMatchObject(whole);
       const record = runToCompletion(computeLevelRecord(chain, new Map(), []));
-      expect(recordedGexNodes({ ...record, seq: 1, source: 'test' })).toMatchObject(whole);
+      expect(recordedGexNodes({ ...record, seq: 1, source: 'test', keptAt: 0 })).toMatchObject(whole);
 
       const expiries = ask(getGexByExpiry) as Record<string, (string & number)[]>;
       const bySeries = Map.groupBy(contracts, ({ series }) => series);

@@ -79,6 +79,24 @@ test('records missing levels once, for recorded and simulated data', async () =>
   expect([kept(store)[1]!.spot, saves]).toEqual([101, 4]);
 });
 
+test.each([
+  ['a few', 3, true],
+  ['many', 600, false],
+])('of %s snapshots that wait in a store with levels, all become events: %p', async (_, count, areAllEvents) => {
+  const { store } = smallMarket({ chains: [chainAt(0)] });
+  await recordAll(store);
+  const minutes = range(1, count);
+  for (const minute of minutes) store.saveChain(chainAt(0, { asOf: AS_OF + minute * 60_000 }));
+  const order: number[] = [];
+  const continued = savingBy(store, (id) => {
+    order.push(id);
+    store.saveLevels(id, undefined);
+  });
+  await recordAll(continued);
+  expect(order.length).toBe(count);
+  expect(order.every((id, i) => i === 0 || id > order[i - 1]!)).toBe(areAllEvents);
+});
+
 test('stored charm exposure is that of the answers, with the stored dividends', async () => {
   const dividend = { ticker: 'ACME', exDate: '2026-01-12', amount: 1, status: null, knownFrom: 0, simulated: false };
   const charmOf = async (dividends: (typeof dividend)[]) => {
@@ -419,6 +437,31 @@ test('retries a write that another process blocks', async () => {
   await until(() => kept(store).length === 1);
   expect([days(store), recorder.failures]).toEqual([[0], []]);
   await recorder.stop();
+});
+
+test('levels that another process blocks are stored before later ones', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0)] });
+  let refusals = 2;
+  const order: number[] = [];
+  const recorder = recorderOf(
+    savingBy(store, (id, record) => {
+      if (refusals-- > 0) {
+        const day = 3 - refusals;
+        // This transaction is undone.
+        setImmediate(() => {
+          store.saveChain(chainAt(day));
+          recorder.wake();
+        });
+        throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+      }
+      order.push((record!.asOf - AS_OF) / DAY_MS);
+      store.saveLevels(id, record);
+    }),
+  );
+  recorder.wake();
+  await until(() => kept(store).length === 3);
+  await recorder.stop();
+  expect(order).toEqual([0, 2, 3]);
 });
 
 test('levels of earlier versions get those of shorter horizons last, and a snapshot that cannot be read keeps none', async () => {

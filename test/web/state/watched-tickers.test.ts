@@ -20,7 +20,7 @@ for (const [underlying, daysAgo, spot] of SPOTS)
 const rows = figuresByTicker(callRoute(getDayChanges, {}, context) as unknown as DayChanges);
 
 const live = (asOf: number, changes: Partial<LiveLevels> = {}): LiveLevels => ({
-  ...{ id: 1, ticker: 'SPY', spot_price: 108, call_wall: 120, put_wall: 80, gex_flip: 99, flip_resolved: true },
+  ...{ id: 'a', ticker: 'SPY', spot_price: 108, call_wall: 120, put_wall: 80, gex_flip: 99, flip_resolved: true },
   ...{ net_gex_mil: -2, regime: 'negative_gamma' },
   provenance: { as_of: new Date(asOf).toISOString(), simulated: false, source: 'test' },
   ...changes,
