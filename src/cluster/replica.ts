@@ -82,6 +82,7 @@ export async function openReplica({
     last = next.catch(() => {});
     return next;
   };
+  /** When the last reading of the log that came to its end began. */
   let followedAt: number | undefined;
   let isComplete = false;
 
@@ -102,7 +103,6 @@ export async function openReplica({
       await repair(place);
       return true;
     }
-    followedAt = performance.now();
     if (!read.step) return false;
     mirror.apply(read.step.changes, { ...place, place: read.step.place }, place);
     return read.step.hasMore;
@@ -157,7 +157,9 @@ export async function openReplica({
 
   /** Reads the log to its end. */
   const catchUp = async (): Promise<void> => {
+    const begunAt = performance.now();
     while (await step()) if (abort.signal.aborted) return;
+    followedAt = begunAt;
     const { place } = mirror.place()!;
     isComplete = true;
     forgetOld(place);
@@ -209,7 +211,6 @@ export async function openReplica({
         const place = await engine.transaction(append, { deadlineMs: WRITE_MS });
         if (place !== undefined) {
           mirror.apply(rehearsed!.changes, { ...base!, place }, base);
-          followedAt = performance.now();
           announce(place);
         }
       } catch (error) {

@@ -134,7 +134,10 @@ export async function buildApp(
       limits: { streamsMax: mcpStreamsMax },
     });
   });
-  const events = createGexEvents(store, simulated, { nowMs: context.nowMs });
+  const events = createGexEvents(store, simulated, {
+    nowMs: context.nowMs,
+    sinceReadMs: () => cluster?.state().sinceFollowedMs ?? 0,
+  });
   const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
   onApplied = () => {
     gexStreams.wake();

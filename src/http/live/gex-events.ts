@@ -42,6 +42,8 @@ export type GexEvents = ReturnType<typeof createGexEvents>;
 
 export interface GexEventsOptions {
   readonly nowMs: () => number;
+  /** Returns for how long this server may lack entries that another server of the same log has, ms. */
+  readonly sinceReadMs?: (() => number) | undefined;
   readonly recentMax?: number;
 }
 
@@ -66,7 +68,11 @@ const LATE_STEP_MS = 60_000;
 /** Time for which current levels are cached, ms. Levels with a future date become current on that date without an event. */
 const CURRENT_MS = 1_000;
 
-export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions) {
+export function createGexEvents(
+  log: Log,
+  simulated: boolean,
+  { nowMs, sinceReadMs = () => 0, recentMax = RECENT_EVENTS }: GexEventsOptions,
+) {
   const name = log.levelLogName();
   const marks = createMarkKeeper(log, simulated, nowMs);
   /** All events after the sequence number `from` up to `head`, the oldest event first. */
@@ -216,6 +222,14 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
         const upTo = Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head);
         return pageOf(events, position, selection, upTo, hasMore);
       });
+    },
+    /**
+     * Returns whether a client that came at `sinceMs` of the monotonic clock must wait: it has an event that another server of this log has sent,
+     * and that this server has not read yet. Once the log was read to its end, such an event is lost, and the client can resume.
+     */
+    isBehind(after: EventId | number, sinceMs: number): boolean {
+      if (typeof after === 'number' || after.log !== name || after.seq <= log.lastLevelSeq()) return false;
+      return performance.now() - sinceReadMs() < sinceMs;
     },
     /**
      * Returns the position from which a client resumes after an event, or undefined if it cannot: an event that the client has missed is older

@@ -20,12 +20,29 @@ export type Subscription = ReturnType<typeof createSubscription>;
 
 /** If the client has fewer unread bytes than this number, the stream reads the next page. */
 const QUEUE_BYTES = 64 * 1024;
+/** Interval at which a stream looks whether the server has the client's last event, ms. */
+const LOOK_MS = 250;
 
 export function createSubscription({ events, selection, after, runScheduled, onClose }: SubscriptionDeps) {
   let cursor: StreamPosition = { seq: 0 };
   let started = false;
   /** Wakes the stream. The function is undefined while the stream does not wait for new events. */
   let wakeUp: (() => void) | undefined;
+
+  /** Waits until this server has the client's last event, as the client would wait for the next one. */
+  const catchUp = async (lastEvent: EventId | number): Promise<void> => {
+    const sinceMs = performance.now();
+    if (!events.isBehind(lastEvent, sinceMs)) return;
+    // A client should know at once that the stream is open.
+    stream.write(PREAMBLE);
+    do {
+      const woken = Promise.withResolvers<void>();
+      wakeUp = woken.resolve;
+      const timer = setTimeout(woken.resolve, LOOK_MS);
+      await woken.promise;
+      clearTimeout(timer);
+    } while (!stream.hasEnded && events.isBehind(lastEvent, sinceMs));
+  };
 
   const send = (chunks: readonly Uint8Array[]): void => {
     stream.write(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
@@ -68,8 +85,9 @@ export function createSubscription({ events, selection, after, runScheduled, onC
     behindBytes: QUEUE_BYTES,
     async onRoom() {
       try {
-        if (started) await sendNextPage();
-        else await runScheduled(sendFirstPage);
+        if (started) return await sendNextPage();
+        if (after !== undefined) await catchUp(after);
+        await runScheduled(sendFirstPage);
       } catch (error) {
         onClose();
         throw error;
