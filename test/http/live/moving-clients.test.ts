@@ -53,8 +53,8 @@ function runOnce(seed: number): { readonly got: number; readonly repeated: numbe
   const seen = new Set<string>();
   /** What the client must have when it has read all events of its connection. */
   let due = new Set<string>();
-  /** The moments above which late records are due, until a time. */
-  let late = { above: new Map<string, number>(), untilMs: 0 };
+  /** The moments above which late records are due, until a time, by the server to which the client came from the other one. */
+  const lateAt = new Map<Side, { readonly above: ReadonlyMap<string, number>; readonly untilMs: number }>();
   let last: string | undefined;
   let count = 0;
   let connection: { side: Side; events: () => Iterable<ReadEvent>; isLate: boolean; seen: Set<string> } | undefined;
@@ -77,19 +77,21 @@ function runOnce(seed: number): { readonly got: number; readonly repeated: numbe
     const missing = [...due].filter((key) => !seen.has(key));
     if (missing.length > 0) throw new Error(`seed ${seed}: lost ${missing} at ${(clock.nowMs - MONDAY_MS) / 1_000}`);
   };
-  const isDue = ({ ticker, asOf, isEntry }: Kept, takesLate: boolean) =>
-    isEntry || (takesLate && clock.nowMs < late.untilMs && asOf > late.above.get(ticker)!);
+  const isDue = (side: Side, { ticker, asOf, isEntry }: Kept, takesLate: boolean): boolean => {
+    if (isEntry || !takesLate) return isEntry;
+    // A client that left the other server before it had a place there comes back with its place here, and what was due with it.
+    const { untilMs, above } = lateAt.get(side)!;
+    return clock.nowMs < untilMs && asOf > above.get(ticker)!;
+  };
   const connect = (side: Side, most?: number): void => {
     const id = last === undefined ? undefined : eventIdOf(last);
     const isOwn = id?.log === side.name;
     if (id && !isOwn) {
-      late = {
-        above: new Map(TICKERS.map((ticker) => [ticker, newest.get(ticker)! - OVERLAP_MS])),
-        untilMs: clock.nowMs + LATE_MS,
-      };
-      due = new Set(side.kept.filter(({ ticker, asOf }) => asOf > late.above.get(ticker)!).map(keyOf));
+      const above = new Map(TICKERS.map((ticker) => [ticker, newest.get(ticker)! - OVERLAP_MS]));
+      lateAt.set(side, { above, untilMs: clock.nowMs + LATE_MS });
+      due = new Set(side.kept.filter(({ ticker, asOf }) => asOf > above.get(ticker)!).map(keyOf));
     } else if (id) {
-      due = new Set(side.kept.filter((each) => each.seq > id.seq && isDue(each, id.isLate)).map(keyOf));
+      due = new Set(side.kept.filter((each) => each.seq > id.seq && isDue(side, each, id.isLate)).map(keyOf));
     }
     // What is older than the levels with which the stream began is not due.
     if (!id) for (const { ticker, asOf } of side.kept) newest.set(ticker, Math.max(newest.get(ticker) ?? 0, asOf));
@@ -111,7 +113,7 @@ function runOnce(seed: number): { readonly got: number; readonly repeated: numbe
         const { isEntry } = side.server.store.levelRecords([seq])[0]!;
         const kept: Kept = { key: keyOf({ ticker, asOf }), ticker, asOf, seq, isEntry };
         side.kept.push(kept);
-        if (connection?.side === side && isDue(kept, connection.isLate)) due.add(kept.key);
+        if (connection?.side === side && isDue(side, kept, connection.isLate)) due.add(kept.key);
       }
       if (connection?.side === side) take();
     }
