@@ -30,9 +30,15 @@ const LENGTHS: Readonly<Record<FaultName, readonly [full: number, quick: number]
   'fail-over to a standby that is behind': [2_000, 2_000],
   'cut of the leader': [15_000, 5_000],
   'restart of one server after the other': [0, 0],
+  'cut of a follower, and later a kill of the leader': [15_000, 6_000],
 };
 /** Faults that only the full form has by themselves. The quick schedules have them. */
-const FULL_ONLY: readonly FaultName[] = ['pause of the engine', 'pause of a follower', 'cut of the leader'];
+const FULL_ONLY: readonly FaultName[] = [
+  'pause of the engine',
+  'pause of a follower',
+  'cut of the leader',
+  'cut of a follower, and later a kill of the leader',
+];
 
 beforeAll(() => buildBinary() as Promise<void>, 240_000);
 

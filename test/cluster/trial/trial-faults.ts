@@ -52,6 +52,13 @@ export const SERVER_FAULTS = {
       });
     }
   },
+  /** The streams of the leader move to a server that lacks the events of half the time. */
+  async 'cut of a follower, and later a kill of the leader'(trial, ms, which) {
+    const leader = await trial.nextLeader();
+    const away = cut(trial, await follower(trial, which), ms);
+    await Bun.sleep(ms / 2);
+    await Promise.all([away, killAndRestart(trial, leader, ms / 2)]);
+  },
 } satisfies Record<string, Fault>;
 
 /** The faults of Postgres. */
