@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quantile } from '../src/bench/race.ts';
+import { openCluster } from '../src/cluster/cluster-schema.ts';
 import { type Engine, openEngine } from '../src/cluster/postgres-engine.ts';
 import { openReplica } from '../src/cluster/replica.ts';
 import { parseStoreUrl } from '../src/cluster/store-url.ts';
@@ -31,7 +32,8 @@ async function open(name: string): Promise<{ engine: Engine; replica: Awaited<Re
   const ignored = () => {};
   const mirror = openMirror(join(folder, name), Date.now, ignored);
   const events = { onApplied: ignored, onRefill: ignored, onProblem: ignored };
-  return { engine, replica: await openReplica({ engine, mirror, name, mayCreate: true, ...events }) };
+  await engine.transaction((sql) => openCluster(sql));
+  return { engine, replica: await openReplica({ engine, mirror, name, ...events }) };
 }
 
 const { engine, replica } = await open('a');

@@ -125,7 +125,6 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
     replica = await openReplica({
       ...{ engine, mirror, name },
       isSynchronous: settings.synchronous === 'on',
-      mayCreate: true,
       onApplied() {
         if (replica.isComplete()) complete.resolve();
         onApplied();

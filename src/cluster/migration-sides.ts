@@ -6,6 +6,7 @@ import type { TableRows } from '../store/table-rows.ts';
 import { appendChanges, EVERYTHING, headPlace, sequencesIn } from './change-log.ts';
 import { APPEND_LOCK, type ClusterHead, openCluster, readHead, requireFilled } from './cluster-schema.ts';
 import { acceptFile, hasAccepted, isRegistered } from './cluster-secret.ts';
+import { REPLICA_SEEN_MS } from './join-cluster.ts';
 import type { Engine } from './postgres-engine.ts';
 import type { Transaction, TransactionOptions } from './postgres-session.ts';
 import { type ClusterTable, clusterTables } from './row-statements.ts';
@@ -13,8 +14,6 @@ import { type ClusterTable, clusterTables } from './row-statements.ts';
 /** The deadline of a transaction of some megabytes on a slow disk, ms. */
 const DEADLINE_MS = 120_000;
 const READ: TransactionOptions = { readOnly: true, isolation: 'repeatable read', deadlineMs: DEADLINE_MS };
-/** A server says every two seconds that it lives. */
-const SEEN_LATELY = "interval '10 seconds'";
 
 /** A database of a cluster that a migration reads. */
 export interface ClusterOrigin extends TableRows {
@@ -183,7 +182,7 @@ function requireSchema({ schema }: ClusterHead): void {
 /** Throws `OperatorError` if a server uses the database. */
 async function requireIdle(sql: Transaction): Promise<void> {
   const [seen] = await sql.unsafe(
-    `select name from zomma.replicas where seen > clock_timestamp() - ${SEEN_LATELY} order by seen desc limit 1`,
+    `select name from zomma.replicas where seen > clock_timestamp() - interval '${REPLICA_SEEN_MS} milliseconds' order by seen desc limit 1`,
   );
   const [held] = await sql`select holder from zomma.leases where until > clock_timestamp()`;
   if (!seen && !held) return;

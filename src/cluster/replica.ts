@@ -11,7 +11,7 @@ import {
   sequencesIn,
   TIMELINE_PLACES,
 } from './change-log.ts';
-import { APPEND_LOCK, openCluster, readHead, requireFilled } from './cluster-schema.ts';
+import { APPEND_LOCK, readHead, requireFilled } from './cluster-schema.ts';
 import { EngineAway } from './engine-errors.ts';
 import { type HeldLease, requireLease } from './lease.ts';
 import type { Engine } from './postgres-engine.ts';
@@ -25,8 +25,6 @@ export interface ReplicaDeps {
   readonly name: string;
   /** Whether a write waits for a synchronous standby, if there is one. */
   readonly isSynchronous?: boolean;
-  /** Whether missing tables are created, and those of an earlier version upgraded. */
-  readonly mayCreate?: boolean;
   /** Called after the mirror has taken changes of the log. */
   readonly onApplied: () => void;
   /** Called when the mirror is filled anew, with the reason. */
@@ -61,13 +59,12 @@ export async function openReplica({
   mirror,
   name,
   isSynchronous = true,
-  mayCreate = false,
   onApplied,
   onRefill,
   onLost,
   onProblem,
 }: ReplicaDeps) {
-  const head = await engine.transaction((sql) => (mayCreate ? openCluster(sql) : readHead(sql)));
+  const head = await engine.transaction(readHead);
   requireFilled(head);
   const { cluster } = mirror.place() ?? {};
   if (cluster !== undefined && cluster !== head.id) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { openCluster } from '../../src/cluster/cluster-schema.ts';
 import { type Engine, openEngine } from '../../src/cluster/postgres-engine.ts';
 import { openReplica, type Replica } from '../../src/cluster/replica.ts';
 import { parseStoreUrl } from '../../src/cluster/store-url.ts';
@@ -40,8 +41,9 @@ async function open(database: string, path: string, name = 'r'): Promise<Opened>
     () => NOW_MS,
     () => {},
   );
+  await engine.transaction((sql) => openCluster(sql));
   const replica = await openReplica({
-    ...{ engine, mirror, name, mayCreate: true },
+    ...{ engine, mirror, name },
     onApplied: () => void applied++,
     onRefill: (reason) => refills.push(reason),
     onProblem: (error) => problems.push(error),
