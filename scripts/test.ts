@@ -1,7 +1,7 @@
 /**
  * Runs the tests: `bun run test [arguments of bun test]`. First it runs all files in parallel, then those that measure time, one by one. The
- * last lines name each skipped test and count the tests, from the reports of both runs. With `--full`, it runs the files whose tests are
- * smaller in the everyday run, at full size.
+ * last lines name each skipped test and count the tests, from the reports of both runs. ZOMMA_TESTS_SIZE chooses the size of the slowest
+ * tests (test/support/size.ts).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,35 +31,6 @@ const TIMED = [
   'test/terminal/speed.test.ts',
 ];
 
-/** The files whose tests have another size with `--full` (test/support/size.ts). */
-const SIZED = [
-  'test/analytics/damaged-chains.test.ts',
-  'test/analytics/independent.test.ts',
-  'test/analytics/surface/recorded-jump-law.test.ts',
-  'test/bench/mcp.test.ts',
-  'test/bench/packed-tape.test.ts',
-  'test/faults/hostile-files.test.ts',
-  'test/faults/hostile-members.test.ts',
-  'test/generators/generators.test.ts',
-  'test/http/extreme-inputs.test.ts',
-  'test/http/live/moving-clients.test.ts',
-  'test/http/property.test.ts',
-  'test/math/first-passage.test.ts',
-  'test/math/kernel-package.test.ts',
-  'test/operations/answer-tokens.test.ts',
-  'test/operations/independent-surface.test.ts',
-  'test/operations/options/option-quotes.test.ts',
-  'test/operations/poisoned-chains.test.ts',
-  'test/store/tape/print-table.test.ts',
-  'test/terminal/accessibility.test.ts',
-  'test/terminal/overlap.test.ts',
-  'test/terminal/popups.test.ts',
-  'test/terminal/security.test.ts',
-  'test/terminal/states.test.ts',
-  'test/terminal/time.test.ts',
-  'test/terminal/unknown.test.ts',
-];
-
 /** The durations of the files, so that the slowest ones start first: `bun run test --update-timings` writes them. */
 const TIMINGS = 'test/timings.json';
 
@@ -71,8 +42,7 @@ interface Outcome {
   readonly skipped: readonly string[];
 }
 
-const isFull = process.argv[2] === '--full';
-const args = process.argv.slice(isFull ? 3 : 2);
+const args = process.argv.slice(2);
 const hasPattern = (arg: string | undefined) => arg === '-t' || arg === '--test-name-pattern';
 /** The parts of paths that choose files. Of the options, only the pattern of names has its value in an argument of its own. */
 const paths = args.filter((arg, i) => !arg.startsWith('-') && !hasPattern(args[i - 1]));
@@ -83,12 +53,9 @@ const built = Bun.spawnSync([process.execPath, 'build.ts'], { cwd: ROOT, stdio: 
 if (built.exitCode !== 0) process.exit(built.exitCode);
 
 const reports = mkdtempSync(join(tmpdir(), 'zomma-tests-'));
-const timed = TIMED.filter((file) => isChosen(file) && (!isFull || SIZED.includes(file)));
-const parallel = isFull ? SIZED.filter((file) => isChosen(file) && !timed.includes(file)) : paths;
+const timed = TIMED.filter(isChosen);
 const outcomes = [
-  ...(isFull && parallel.length === 0
-    ? []
-    : [runTests([...PARALLEL, ...TIMED.map((file) => `--path-ignore-patterns=${file}`), ...parallel])]),
+  runTests([...PARALLEL, ...TIMED.map((file) => `--path-ignore-patterns=${file}`), ...paths]),
   ...(timed.length === 0 ? [] : [runTests(timed)]),
 ];
 rmSync(reports, { recursive: true, force: true });
@@ -120,7 +87,7 @@ function runTests(chosen: readonly string[]): Outcome {
     {
       cwd: ROOT,
       stdio: ['inherit', 'inherit', 'inherit'],
-      env: { ...process.env, ZOMMA_TESTS_BUILT: 'true', ...(isFull && { ZOMMA_TESTS_FULL: 'true' }) },
+      env: { ...process.env, ZOMMA_TESTS_BUILT: 'true' },
     },
   );
   const text = existsSync(report) ? readFileSync(report, 'utf8') : '';

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test';
 import { testNeeding } from '../support/needs.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { buildBinary } from '../support/process.ts';
-import { IS_FULL } from '../support/size.ts';
+import { IS_LONG } from '../support/size.ts';
 import { type Findings, LEADER_FAULTS, LEASE_MS, runTrial } from './trial/trial.ts';
 import { FAULTS, type FaultName, type Step, scheduleOf } from './trial/trial-faults.ts';
 
@@ -13,7 +13,7 @@ import { FAULTS, type FaultName, type Step, scheduleOf } from './trial/trial-fau
  */
 const missing = [...(hasPostgres ? [] : ['postgresql']), ...(Bun.which('haproxy') === null ? ['haproxy'] : [])];
 // Most of the time, servers wait, so the two quick trials run at once.
-const form = IS_FULL ? test : test.concurrent;
+const form = IS_LONG ? test : test.concurrent;
 const testTrial = testNeeding(missing.length === 0, `not installed: ${missing.join(', ')}`, form);
 const SEEDS = process.env.ZOMMA_CLUSTER_SEED?.split(',').map(Number);
 
@@ -33,7 +33,7 @@ const LENGTHS: Readonly<Record<FaultName, readonly [full: number, quick: number]
   'cut of a follower, and later a kill of the leader': [15_000, 6_000],
 };
 /** Faults that only the full form has by themselves. The quick schedules have them. */
-const FULL_ONLY: readonly FaultName[] = [
+const LONG_ONLY: readonly FaultName[] = [
   'pause of the engine',
   'pause of a follower',
   'cut of the leader',
@@ -51,12 +51,12 @@ function show({ faults, steps, figures, log }: Findings): void {
 testTrial(
   'no read fails, no stream loses an event and nothing is stored twice, whatever fails',
   async () => {
-    const names = (Object.keys(LENGTHS) as FaultName[]).filter((name) => IS_FULL || !FULL_ONLY.includes(name));
+    const names = (Object.keys(LENGTHS) as FaultName[]).filter((name) => IS_LONG || !LONG_ONLY.includes(name));
     expect(Object.keys(LENGTHS).toSorted()).toEqual(Object.keys(FAULTS).toSorted());
     const steps = names.map(
       (name): Step => ({
-        faults: [{ name, ms: LENGTHS[name][IS_FULL ? 0 : 1], which: 0 }],
-        restMs: IS_FULL ? 8_000 : 0,
+        faults: [{ name, ms: LENGTHS[name][IS_LONG ? 0 : 1], which: 0 }],
+        restMs: IS_LONG ? 8_000 : 0,
       }),
     );
     const findings = await runTrial(steps);
@@ -67,14 +67,14 @@ testTrial(
         expect([faults, leaseMs! < LEASE_MS]).toEqual([faults, true]);
     }
   },
-  IS_FULL ? 600_000 : 120_000,
+  IS_LONG ? 600_000 : 120_000,
 );
 
 /** Numbers of schedules, and the length of one, ms. The quick ones run on the same servers. */
-const [SCHEDULES, LENGTH_MS] = IS_FULL ? [60, 20_000] : [6, 2_000];
+const [SCHEDULES, LENGTH_MS] = IS_LONG ? [60, 20_000] : [6, 2_000];
 const chosen = SEEDS
   ? [SEEDS]
-  : IS_FULL
+  : IS_LONG
     ? Array.from({ length: SCHEDULES }, (_, i) => [i + 1])
     : [Array.from({ length: SCHEDULES }, (_, i) => i + 1)];
 

@@ -8,11 +8,11 @@ import { eventIdOf } from '../support/event-ids.ts';
 import { testWithProgram } from '../support/needs.ts';
 import { PAIR_MEMBER, PROXIES, type Side, startPair, startProxy, TRUSTED } from '../support/pair.ts';
 import { PROGRAM, run } from '../support/process.ts';
-import { IS_FULL } from '../support/size.ts';
+import { IS_LONG } from '../support/size.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** An hour of market time, run fast, on a pair of servers behind HAProxy. Some rounds are loaded at once, in the order of their moments. */
-const { streams, tickers, each, rounds, atOnce } = IS_FULL
+const { streams, tickers, each, rounds, atOnce } = IS_LONG
   ? { streams: 1_000, tickers: 59, each: 12, rounds: 240, atOnce: 6 }
   : { streams: 60, tickers: 6, each: 4, rounds: 24, atOnce: 4 };
 const ROUND_MS = 3_600_000 / rounds;
@@ -131,7 +131,7 @@ testWithProgram('haproxy')(
     }
     await clients.ask({ closed: Math.min(streams, STREAMS_A_KEY) });
   },
-  IS_FULL ? 900_000 : 60_000,
+  IS_LONG ? 900_000 : 60_000,
 );
 
 /** The log of the levels of a server. */

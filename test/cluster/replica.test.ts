@@ -10,6 +10,7 @@ import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { NOW_MS, rowsIn, WRITES } from '../store/every-write.ts';
 import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
 import { withFolder } from '../support/process.ts';
+import { IS_LONG } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 let server: PostgresServer | undefined;
@@ -106,7 +107,7 @@ describe('replicas', () => {
               for (const rows of all) expect(shifted(rows)).toEqual(shifted(expected));
             },
           ),
-          { numRuns: process.env.ZOMMA_TESTS_FULL === 'true' ? 60 : 5 },
+          { numRuns: IS_LONG ? 60 : 5 },
         );
       }),
   );

@@ -5,6 +5,7 @@ import { type ChangeSet, type Mirror, openMirror } from '../../src/store/mirror.
 import { rowKeyOf } from '../../src/store/mirrored-tables.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { withFolder } from '../support/process.ts';
+import { IS_LONG } from '../support/size.ts';
 import { NOW_MS, rowsIn, WRITES } from './every-write.ts';
 
 const CLUSTER = 'a';
@@ -73,6 +74,6 @@ test('mirrors have the rows, ids and errors that one database has after the same
             expect([name, texts(log.get(name)?.values() ?? [])]).toEqual([name, texts(rows)]);
         },
       ),
-      { numRuns: process.env.ZOMMA_TESTS_FULL === 'true' ? 300 : 25 },
+      { numRuns: IS_LONG ? 300 : 25 },
     );
   }));

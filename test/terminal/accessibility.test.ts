@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { VIEWS, type ViewName } from '../../web/state/address.ts';
 import { ROOT } from '../support/process.ts';
-import { IS_FULL } from '../support/size.ts';
+import { IS_FULL, IS_LONG } from '../support/size.ts';
 import { violationsOf } from './axe.ts';
 import { describeInBrowser, loadAgain, settled, still, test, withTerminal } from './browser.ts';
 import {
@@ -21,19 +21,17 @@ const SIZES = [
   { width: 2560, height: 1300 },
 ] as const;
 const THEMES = ['dark', 'light'] as const;
-const SHOWS_ALL = process.env.ZOMMA_TERMINAL_FULL === 'true';
-const IS_LARGE = IS_FULL || SHOWS_ALL;
 const PICTURES = join(ROOT, 'build/pictures');
 /** Tests that look at all combinations take minutes. */
 const LONG_MS = 600_000;
 
 /** Sizes with themes. `test:terminal` has all of them; else each size has one theme. */
 const LOOKS = SIZES.flatMap((size, i) =>
-  THEMES.filter((_, k) => SHOWS_ALL || k === i % 2).map((theme) => ({ size, theme, name: `${size.width}-${theme}` })),
+  THEMES.filter((_, k) => IS_LONG || k === i % 2).map((theme) => ({ size, theme, name: `${size.width}-${theme}` })),
 );
 type Look = (typeof LOOKS)[number];
 /** The looks of a page. In the everyday run, the pages take turns with the looks. */
-const looksOf = (page: number) => (IS_LARGE ? LOOKS : [LOOKS[page % LOOKS.length]!]);
+const looksOf = (page: number) => (IS_FULL ? LOOKS : [LOOKS[page % LOOKS.length]!]);
 
 async function show(page: Page, { size, theme }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
@@ -69,7 +67,7 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
           await settled(page);
           for (const look of looksOf(VIEWS.indexOf(view))) {
             await show(page, look);
-            if (IS_LARGE) await page.screenshot({ path: join(PICTURES, `${view}-${look.name}.png`) });
+            if (IS_FULL) await page.screenshot({ path: join(PICTURES, `${view}-${look.name}.png`) });
             // What stands around the view is the same around all.
             const around = view === 'ticker' ? [] : ['.watchlist', '.explain', '.strip'];
             const violations = await violationsOf(page, ...around);
@@ -262,7 +260,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
   const terminal = withStoredTerminal();
   terminal.expected.push(/Failed to load resource/);
 
-  test.each(SHOWS_ALL ? VIEWS : ['its own view'])(
+  test.each(IS_LONG ? VIEWS : ['its own view'])(
     'no state violates it in %s',
     async (place) => {
       const found: string[] = [];
@@ -278,7 +276,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
           await page.waitForSelector(shown, { state: 'attached' });
           const view = VIEWS.find((each) => each === place) ?? state.view;
           await goTo(page, `${view}${suffix}`);
-          for (const each of SHOWS_ALL ? LOOKS : [LOOKS[STATES.indexOf(state) % LOOKS.length]!]) {
+          for (const each of IS_LONG ? LOOKS : [LOOKS[STATES.indexOf(state) % LOOKS.length]!]) {
             await show(page, each);
             const violations = await violationsOf(page, '.watchlist', '.explain', '.strip', '.head');
             found.push(...violations.map((violation) => `${name} ${view} ${each.name}: ${violation}`));
@@ -288,7 +286,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
       };
       const visits = await Promise.all([visit(), visit()]);
       await shareOut(
-        IS_LARGE ? STATES : STATES.filter(({ isRare }) => !isRare),
+        IS_FULL ? STATES : STATES.filter(({ isRare }) => !isRare),
         visits.map(({ look }) => look),
       );
       await Promise.all(visits.map(({ page }) => page.context().close()));

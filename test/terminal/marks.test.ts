@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { distance } from '../support/oklab.ts';
 import { ROOT } from '../support/process.ts';
+import { IS_LONG } from '../support/size.ts';
 import { describeInBrowser, drawn, still, test } from './browser.ts';
 import { differingShare, readPixels } from './pixels.ts';
 import {
@@ -18,7 +19,6 @@ import {
 } from './sight.ts';
 import { goTo, openStored, withStoredTerminal } from './stored-answers.ts';
 
-const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
 const THEMES = ['dark', 'light'] as const;
 const UPDATES = process.env.ZOMMA_UPDATE_STORED === 'true';
 const STORED = join(import.meta.dir, 'marks');
@@ -137,7 +137,7 @@ describeInBrowser('marks', () => {
   test.each(
     // In CI each chart has one theme: the colours of both are held to the limits by the tests of the style sheet.
     THEMES.flatMap((theme) => [['ladder', theme] as const, ['matrix', theme] as const]).filter(
-      ([name, theme]) => IS_FULL || (name === 'ladder') === (theme === 'dark'),
+      ([name, theme]) => IS_LONG || (name === 'ladder') === (theme === 'dark'),
     ),
   )(
     'the signs of the %s are apart (%s)',

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { VIEWS, type ViewName } from '../../web/state/address.ts';
+import { IS_LONG } from '../support/size.ts';
 import { describeInBrowser, drawn, test } from './browser.ts';
 import { cutTexts, sidewaysOf, smallTargets } from './layout.ts';
 import { outlineOf } from './outline.ts';
@@ -31,7 +32,6 @@ const LARGE_TEXT: readonly Case[] = [
 const OUTLINES = join(import.meta.dir, 'aria');
 const OUTLINE_LINES_MAX = 150;
 const UPDATES = process.env.ZOMMA_UPDATE_STORED === 'true';
-const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
 
 /** Opens views in every case, and returns what `look` finds there. */
 async function lookAt(
@@ -120,7 +120,7 @@ describeInBrowser('reading', () => {
   });
 
   test('text of 200 % cuts no heading, no figure, no cell, no state and no field', async () => {
-    const found = await largeTextDefects(IS_FULL ? VIEWS : ['ticker']);
+    const found = await largeTextDefects(IS_LONG ? VIEWS : ['ticker']);
     expect(found.filter((each) => !BY_LARGE_TEXT.test(each))).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describeInBrowser('reading', () => {
       const { page } = await openStored(terminal, 'ticker', { forcedColors: 'active', colorScheme });
       const faint: string[] = [];
       // In CI the schemes share the views.
-      for (const view of VIEWS.filter((_, i) => IS_FULL || (i % 2 === 0) === (colorScheme === 'dark'))) {
+      for (const view of VIEWS.filter((_, i) => IS_LONG || (i % 2 === 0) === (colorScheme === 'dark'))) {
         await goTo(page, view);
         faint.push(...(await faintParts(page)).map((each) => `${view} ${colorScheme}: ${each}`));
         const legend = await page.$$eval('.legend i', (all) =>

@@ -1,14 +1,14 @@
 import { expect } from 'bun:test';
 import { ALL_TICKERS } from '../support/process.ts';
+import { IS_LONG } from '../support/size.ts';
 import { measureEvents, measureFirstFigure, measureGrid, measureGrowth, measureLadder } from './bench/measure.ts';
 import { describeInBrowser, test, withTerminal } from './browser.ts';
 
 /** `bun run test:terminal` measures alone. In CI, the limits of times are four times as high, with an eighth of the rounds. */
-const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
-const SLACK = IS_FULL ? 1 : 4;
+const SLACK = IS_LONG ? 1 : 4;
 /** The same for times that are compared with those of uPlot in the same run. */
-const UPLOT_SLACK = IS_FULL ? 1 : 1.5;
-const rounds = (full: number) => (IS_FULL ? full : Math.ceil(full / 8));
+const UPLOT_SLACK = IS_LONG ? 1 : 1.5;
+const rounds = (full: number) => (IS_LONG ? full : Math.ceil(full / 8));
 /** Other work on the cores only adds to a time, so the shortest of a few rounds shows the page's own part. */
 const shortest = (times: readonly number[]) => Math.min(...times);
 
@@ -28,9 +28,9 @@ describeInBrowser('budgets of the page', () => {
   }, 60_000);
 
   test('a ladder of 10,000 strikes takes at most 16 ms, and is no slower than uPlot in the same run', async () => {
-    const { ladder, uplot } = await measureLadder(terminal, IS_FULL ? 25 : 8, {
+    const { ladder, uplot } = await measureLadder(terminal, IS_LONG ? 25 : 8, {
       frames: 0,
-      ...(!IS_FULL && { figureOf: shortest }),
+      ...(!IS_LONG && { figureOf: shortest }),
     });
     for (const figure of ['script', 'pixels'] as const) {
       expect([figure, ladder[figure] <= 16 * SLACK]).toEqual([figure, true]);
@@ -46,7 +46,7 @@ describeInBrowser('budgets of the page', () => {
   }, 60_000);
 
   test('live events grow the heap by at most 5 MB, and leave no node or listener behind', async () => {
-    const { heap, nodes, listeners } = await measureGrowth(terminal, IS_FULL ? 30_000 : 3_000);
+    const { heap, nodes, listeners } = await measureGrowth(terminal, IS_LONG ? 30_000 : 3_000);
     expect(heap).toBeLessThanOrEqual(5e6);
     expect(nodes).toBeLessThanOrEqual(50);
     expect(listeners).toBeLessThanOrEqual(5);

@@ -6,7 +6,7 @@ import { newYorkDay, newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../web/state/address.ts';
 import { testWithProgram } from '../support/needs.ts';
 import { run } from '../support/process.ts';
-import { IS_FULL } from '../support/size.ts';
+import { IS_FULL, IS_LONG } from '../support/size.ts';
 import { answersOf, goTo } from './answers.ts';
 import {
   describeInBrowser,
@@ -22,7 +22,7 @@ import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
 import { testTasks } from './trader-tasks.ts';
 
-const STATES = process.env.ZOMMA_TERMINAL_FULL === 'true' ? 200 : IS_FULL ? 12 : 4;
+const STATES = IS_LONG ? 200 : IS_FULL ? 12 : 4;
 
 describeInBrowser('a market with a past', () => {
   const terminal = withTerminal(smallMarketWithPast);

@@ -1,12 +1,12 @@
 import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
+import { IS_LONG } from '../support/size.ts';
 import { describeInBrowser, drawn, test } from './browser.ts';
 import { smallTargets } from './layout.ts';
 import { goTo, openStored, readAnswers, withStoredTerminal } from './stored-answers.ts';
 
 const PHONE = { width: 360, height: 740, hasTouch: true, isMobile: true } as const;
-const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
 /** How long an answer to a finger may take on a machine whose cores are busy, ms. */
 const PATIENCE_MS = 5_000;
 /** Every chart with a pointer, and the number of its plots. */
@@ -100,7 +100,7 @@ describeInBrowser('a finger', () => {
         const { chart, x, y, top, below } = plot;
         seen[chart] = (seen[chart] ?? 0) + 1;
         // In CI, the first plot of a chart stands for those below it.
-        if (!IS_FULL && seen[chart]! > 1) continue;
+        if (!IS_LONG && seen[chart]! > 1) continue;
         const down = below > 2 * STROKE ? 1 : -1;
         await touch('touchStart', { x, y });
         for (const part of [0.25, 0.5, 0.75, 1]) await touch('touchMove', { x, y: y - down * part * STROKE });
