@@ -22,7 +22,7 @@ const SNAPSHOTS = 6_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'zomma-shared-'));
 await using server = await PostgresServer.start({ fsync: true });
-const url = parseStoreUrl(`postgres://${USER}@${server.address}/${USER}`, { env: { PGPASSWORD: PASSWORD } });
+const url = parseStoreUrl(`postgres://${USER}@${server.address}/${USER}`, { PGPASSWORD: PASSWORD });
 const chain: Chain = { ...indexChain(10, 41), simulated: false, source: 'made up' };
 const chainsAt = (round: number, count: number): Chain[] =>
   Array.from({ length: count }, (_, i) => ({ ...chain, underlying: `T${i}`, asOf: chain.asOf + round * 15_000 }));

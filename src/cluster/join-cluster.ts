@@ -245,7 +245,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
 export function engineUrl({ store, storePassword }: StoreLogin) {
   return parseStoreUrl(
     store,
-    storePassword === undefined ? {} : { env: { ...process.env, PGPASSWORD: storePassword } },
+    storePassword === undefined ? process.env : { ...process.env, PGPASSWORD: storePassword },
   );
 }
 

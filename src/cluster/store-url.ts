@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { SettingError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import { readNamedFile } from '../settings/setting-sources.ts';
+import { storeOf } from '../settings/setting-values.ts';
 import { passwordIn } from './password-file.ts';
 
 /** A server of a store: a name or an address, or the folder of a Unix socket. */
@@ -26,23 +27,17 @@ export interface StoreCredentials {
   readonly key: string | undefined;
 }
 
-/** A parsed URL of a store. It has no field with the password, so that no log can show it. */
+/** A parsed URL of a store. */
 export interface StoreUrl {
   readonly hosts: readonly StoreHost[];
   readonly user: string;
   readonly database: string;
   readonly tls: TlsMode;
   readonly channelBinding: 'disable' | 'prefer' | 'require';
-  /** The URL without its password, for messages. */
+  /** The URL for messages. */
   readonly text: string;
   /** Reads the files of the credentials anew, so that a new password needs no restart. Throws `SettingError` if it cannot. */
   credentials(host: StoreHost): StoreCredentials;
-}
-
-export interface StoreUrlOptions {
-  /** The file of the password, with the place that names it. */
-  readonly passwordFile?: { readonly path: string; readonly origin: string } | undefined;
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 const FORM = 'Use postgres://USER@HOST1:5432,HOST2:5432/DATABASE, and write special characters as %XX.';
@@ -50,24 +45,22 @@ const PARAMETERS = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'chan
 const DEFAULT_PORT = 5432;
 
 /**
- * Parses `postgres://USER:PASSWORD@HOST1:PORT,HOST2:PORT/DATABASE?PARAMETERS`. Reads each file that the URL names once, to report a wrong one
- * at the start. Throws `SettingError` with a message that does not repeat the URL, because it can contain a password.
+ * Parses `postgres://USER@HOST1:PORT,HOST2:PORT/DATABASE?PARAMETERS`. The password is in PGPASSWORD, or in the file that PGPASSFILE names.
+ * Reads each file that the URL names once, to report a wrong one at the start. Throws `SettingError` with a message that does not repeat the
+ * URL, because a wrong one can contain a password.
  */
-export function parseStoreUrl(text: string, { passwordFile, env = process.env }: StoreUrlOptions = {}): StoreUrl {
-  const [, userInfoText = '', authority = '', path = '', query = ''] =
-    /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/.exec(text) ??
+export function parseStoreUrl(text: string, env: Readonly<Record<string, string | undefined>> = process.env): StoreUrl {
+  const [, userText = '', authority = '', path = '', query = ''] =
+    /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/.exec(storeOf(text)) ??
     refuse('--store is not a URL of Postgres');
   const parameters = parametersOf(query);
-  const [user, urlPassword] = userInfoText.split(/:(.*)/s).map((part) => decoded(part));
+  const user = decoded(userText);
   if (authority !== '' && parameters.has('host')) refuse('--store names hosts in two places', 'Name them in one.');
   const hosts = hostsOf(authority === '' ? (parameters.get('host') ?? '') : authority);
   const database = decoded(path);
   if (database === '') refuse('--store names no database');
   const tls = choice(parameters, 'sslmode', TLS_MODES, 'prefer');
   const files = certificateFiles(parameters, tls);
-  if (urlPassword !== undefined && passwordFile !== undefined) {
-    throw new SettingError(`--store has a password, and so has ${passwordFile.origin}`, 'Give one of them.');
-  }
   choice(parameters, 'target_session_attrs', ['any', 'read-write', 'primary'], 'primary');
   const url: Omit<StoreUrl, 'credentials' | 'text'> = {
     hosts,
@@ -77,8 +70,6 @@ export function parseStoreUrl(text: string, { passwordFile, env = process.env }:
     channelBinding: choice(parameters, 'channel_binding', ['disable', 'prefer', 'require'], 'disable'),
   };
   const passwordFor = (host: StoreHost): string => {
-    if (urlPassword !== undefined) return urlPassword;
-    if (passwordFile !== undefined) return readNamedFile(passwordFile.path, passwordFile.origin, 'credential').trim();
     if (env.PGPASSWORD) return env.PGPASSWORD;
     if (!env.PGPASSFILE) return '';
     return passwordIn(readNamedFile(env.PGPASSFILE, 'PGPASSFILE', 'credential'), { ...host, ...url }) ?? '';
@@ -123,7 +114,7 @@ function parametersOf(query: string): ReadonlyMap<string, string> {
 
 function nearest(name: string): string {
   return name === 'password'
-    ? 'A password stands before the hosts, or in a file.'
+    ? 'Write the password to a file that only this user may read.'
     : `Perhaps ${nearestNames(name, PARAMETERS)[0]}.`;
 }
 

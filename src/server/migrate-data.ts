@@ -5,7 +5,6 @@ import { engineUrl } from '../cluster/join-cluster.ts';
 import { openClusterOrigin, openClusterTarget } from '../cluster/migration-sides.ts';
 import { type Engine, openEngine } from '../cluster/postgres-engine.ts';
 import { OperatorError, SettingError } from '../core/errors.ts';
-import { storeOf } from '../settings/setting-values.ts';
 import { type ComparedTable, compareRows } from '../store/compare-rows.ts';
 import { type CopyOrigin, type CopyTarget, copyRows } from '../store/copy-rows.ts';
 import { DATABASE } from '../store/folder/backup.ts';
@@ -71,7 +70,7 @@ const isUrl = (place: string) => /^postgres(?:ql)?:/.test(place);
 /** Parses the URL. Its errors name the flag of this command. */
 function urlIn(flag: string, settings: Parameters<typeof engineUrl>[0]): ReturnType<typeof engineUrl> {
   try {
-    return engineUrl({ ...settings, store: storeOf(settings.store) });
+    return engineUrl(settings);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     throw new SettingError(error.message.replaceAll('--store', flag), error.hint, { cause: error });

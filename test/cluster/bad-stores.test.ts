@@ -7,7 +7,7 @@ import {
   freePort,
   PASSWORD,
   type PostgresServer,
-  startIfInstalled,
+  postgresForTests,
   testWithPostgres,
   USER,
 } from '../support/postgres.ts';
@@ -23,22 +23,18 @@ const folder = folderForTests();
 const at = (...names: string[]) => join(folder, ...names);
 /** The data folder of a server that has stopped. */
 const copy = at('copy');
-let postgres: PostgresServer;
 let standby: PostgresServer | undefined;
+afterAll(() => standby?.[Symbol.asyncDispose]());
+const postgres = await postgresForTests();
 let users: SharedStoreUsers;
 
 beforeAll(async () => {
-  postgres = (await startIfInstalled())!;
   if (!postgres) return;
   users = new SharedStoreUsers(postgres);
   await using server = await users.serve(copy);
   await server.loaded;
   await users.command(copy, ['members', 'add', '--uuid', UUID]);
 }, 60_000);
-afterAll(async () => {
-  await standby?.[Symbol.asyncDispose]();
-  await postgres?.[Symbol.asyncDispose]();
-});
 
 /** Makes a database that a user owns. */
 async function database(name: string, ...statements: string[]): Promise<SharedStoreUsers> {

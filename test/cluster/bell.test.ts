@@ -1,16 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect } from 'bun:test';
+import { afterEach, describe, expect } from 'bun:test';
 import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
-import { type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { urlOf } from '../support/rows-table.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
-let server: PostgresServer;
+const server = await postgresForTests();
 let engine: Engine | undefined;
-beforeAll(async () => {
-  server = (await startIfInstalled())!;
-}, 60_000);
 afterEach(() => engine?.close());
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 function open(hosts: readonly { readonly address: string }[], options: Partial<EngineOptions> = {}): Engine {
   engine = openEngine(urlOf(...hosts), { replica: 'r1', connectMs: 400, ...options });

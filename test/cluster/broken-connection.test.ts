@@ -1,14 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
+import { afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
 import type { Engine } from '../../src/cluster/postgres-engine.ts';
-import { type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { createRows, engineAt, insertRow, rowsOf, untilDone } from '../support/rows-table.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-let server: PostgresServer;
+const server = await postgresForTests();
 let engine: Engine;
 beforeAll(async () => {
-  server = (await startIfInstalled())!;
   if (server === undefined) return;
   await createRows(server);
 }, 60_000);
@@ -18,7 +17,6 @@ beforeEach(async () => {
   await server.query('truncate rows', USER);
 });
 afterEach(() => engine?.close());
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const BREAKS = [
   ['before COMMIT', 'insert', 'arrives', false, [] as number[]],

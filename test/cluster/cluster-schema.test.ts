@@ -3,21 +3,17 @@ import { type ClusterStep, openCluster, readHead } from '../../src/cluster/clust
 import type { Engine } from '../../src/cluster/postgres-engine.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
-import { type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
+import { postgresForTests, testWithPostgres } from '../support/postgres.ts';
 import { engineAt } from '../support/rows-table.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-let server: PostgresServer | undefined;
 let engine: Engine | undefined;
+afterAll(() => engine?.close());
+const server = await postgresForTests();
 beforeAll(async () => {
-  server = await startIfInstalled();
   if (server) engine = engineAt(server);
 }, 60_000);
 beforeEach(() => engine?.transaction((sql) => sql`drop schema if exists zomma cascade`));
-afterAll(async () => {
-  await engine?.close();
-  await server?.[Symbol.asyncDispose]();
-});
 
 const open = (steps?: readonly ClusterStep[]) => engine!.transaction((sql) => openCluster(sql, steps));
 const addition = (leastReader: number): ClusterStep => ({

@@ -12,7 +12,7 @@ import { withStore } from '../../src/server/stored-data.ts';
 import type { SharedStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { INITIALIZE, INITIALIZED } from '../support/mcp-wire.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
+import { PASSWORD, postgresForTests, testWithPostgres } from '../support/postgres.ts';
 import { cleanEnv, PROGRAM, type Run, run, type Server } from '../support/process.ts';
 import { type ProviderServer, startProviderServer } from '../support/provider-server.ts';
 import { filesIn, SharedStoreUsers } from '../support/shared-store.ts';
@@ -26,15 +26,18 @@ const CARRIED = '8c1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
 const folder = folderForTests();
 const at = (...names: string[]) => join(folder, ...names);
-let postgres: PostgresServer | undefined;
 let users: SharedStoreUsers;
 let terminal: ProviderServer;
 /** Two servers. Commands run on the data folder of the first one, and the second one gets what they write. */
 let servers: Server[] = [];
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]();
+  await terminal?.close();
+});
+const postgres = await postgresForTests();
 const [a, b] = [at('a'), at('b')] as const;
 
 beforeAll(async () => {
-  postgres = await startIfInstalled();
   if (!postgres) return;
   users = new SharedStoreUsers(postgres);
   mkdirSync(at('drop'));
@@ -69,11 +72,6 @@ beforeAll(async () => {
     }),
   );
 }, 60_000);
-afterAll(async () => {
-  for (const server of servers) await server[Symbol.asyncDispose]();
-  await terminal?.close();
-  await postgres?.[Symbol.asyncDispose]();
-});
 
 interface Write {
   readonly args: () => string[];
@@ -247,7 +245,7 @@ const outcomes = async (dataDir: string) => {
 testWithPostgres('check examines the copy, the database, the other servers and what they share', async () => {
   const { of } = await outcomes(a);
   const messages = (subject: string) => of(subject).map(({ state, message }) => `${state}: ${message}`);
-  expect(messages('primary')).toEqual([expect.stringContaining(`ok: ${postgres!.address}, timeline 1, schema `)]);
+  expect(messages('primary')).toEqual([expect.stringContaining(`ok: ${postgres.address}, timeline 1, schema `)]);
   expect(messages('leader')).toEqual(['ok: a leads']);
   expect(messages('replica')).toEqual([
     expect.stringMatching(/^ok: a: version \S+, .*, seen \d+ s ago$/),
@@ -297,7 +295,7 @@ testWithPostgres('without the database, commands that read answer the same, and 
   for (const server of servers) await server.stop('SIGTERM');
   servers = [];
   const before = await read();
-  await postgres!.stop();
+  await postgres.stop();
   expect(await read()).toEqual(before);
   const files = filesIn(a);
   for (const [name, { args }] of Object.entries(WRITES)) {
@@ -305,7 +303,7 @@ testWithPostgres('without the database, commands that read answer the same, and 
     expect([name, code, stdout]).toEqual([name, 1, '']);
     const sentence = stderr.replace(/^compacting .*\n/, '');
     expect(sentence).toMatch(SENTENCE);
-    expect(sentence).toStartWith(`zomma: ${postgres!.address} cannot be reached\n`);
+    expect(sentence).toStartWith(`zomma: ${postgres.address} cannot be reached\n`);
   }
   expect((await users.command(at('none'), ['ingest', at('test.csv')])).stderr).toContain('cannot be reached');
   expect(existsSync(at('none'))).toBe(false);

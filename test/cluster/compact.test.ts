@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect } from 'bun:test';
+import { expect } from 'bun:test';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
@@ -9,16 +9,12 @@ import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { withStore } from '../../src/server/stored-data.ts';
 import { rowsIn } from '../store/every-write.ts';
 import { printOf } from '../store/samples.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
+import { PASSWORD, postgresForTests, testWithPostgres } from '../support/postgres.ts';
 import { SharedStoreUsers } from '../support/shared-store.ts';
 import { folderForTests } from '../support/test-folder.ts';
 
 const folder = folderForTests();
-let postgres: PostgresServer | undefined;
-beforeAll(async () => {
-  postgres = await startIfInstalled();
-}, 60_000);
-afterAll(() => postgres?.[Symbol.asyncDispose]());
+const postgres = await postgresForTests();
 
 const OLD = 120;
 const AS_OF = Date.parse('2026-08-21T20:00:00Z');
@@ -26,7 +22,7 @@ const AS_OF = Date.parse('2026-08-21T20:00:00Z');
 testWithPostgres(
   'compact makes the copy of this machine smaller while a server runs, and no row gets another id',
   async () => {
-    const users = new SharedStoreUsers(postgres!);
+    const users = new SharedStoreUsers(postgres);
     const [a, b, drop] = ['a', 'b', 'drop'].map((name) => join(folder, name)) as [string, string, string];
     mkdirSync(drop);
     await using first = await users.serve(a, '--feed', `files:${drop}`);

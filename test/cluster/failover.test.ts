@@ -1,12 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
+import { afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
 import { join } from 'node:path';
 import type { EngineAway } from '../../src/cluster/engine-errors.ts';
 import { type Engine, type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
-import { PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { PASSWORD, PostgresServer, postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { createRows, insertRow, rowsOf, untilDone, urlOf, urlTextOf } from '../support/rows-table.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
+const server = await postgresForTests();
 let engine: Engine | undefined;
 afterEach(() => engine?.close());
 
@@ -124,15 +125,12 @@ describe('with a standby', () => {
 });
 
 describe('one server', () => {
-  let server: PostgresServer;
   beforeAll(async () => {
-    server = (await startIfInstalled())!;
     if (server !== undefined) await createRows(server);
   }, 60_000);
   beforeEach(async () => {
     await server?.query('truncate rows', USER);
   });
-  afterAll(() => server?.[Symbol.asyncDispose]());
 
   testWithPostgres(
     'that restarts is found again',
@@ -213,6 +211,7 @@ describe('one server', () => {
       const child = Bun.spawn([process.execPath, script, urlTextOf(server), String(deadlineMs)], {
         stdin: 'pipe',
         stdout: 'pipe',
+        env: { ...process.env, PGPASSWORD: PASSWORD },
       });
       const output = child.stdout
         .pipeThrough(new TextDecoderStream() as never)

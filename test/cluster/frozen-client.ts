@@ -6,7 +6,7 @@ import { parseStoreUrl } from '../../src/cluster/store-url.ts';
  * transaction ended.
  */
 const [url, deadlineMs] = process.argv.slice(2);
-const engine = openEngine(parseStoreUrl(url!, { env: {} }), { replica: 'frozen', deadlineMs: Number(deadlineMs) });
+const engine = openEngine(parseStoreUrl(url!), { replica: 'frozen', deadlineMs: Number(deadlineMs) });
 const lines = console[Symbol.asyncIterator]();
 try {
   await engine.transaction(async (sql) => {

@@ -3,22 +3,17 @@ import { openCluster } from '../../src/cluster/cluster-schema.ts';
 import { Fenced, type HeldLease, releaseLease, renewLease, requireLease, takeLease } from '../../src/cluster/lease.ts';
 import { type Engine, openEngine } from '../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
-import { parseStoreUrl } from '../../src/cluster/store-url.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { postgresForTests, testWithPostgres } from '../support/postgres.ts';
+import { urlOf } from '../support/rows-table.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-let server: PostgresServer | undefined;
 let engine: Engine;
+afterAll(() => engine?.close());
+const server = await postgresForTests();
 beforeAll(async () => {
-  server = await startIfInstalled();
   if (!server) return;
-  const url = parseStoreUrl(`postgres://${USER}@${server.address}/${USER}`, { env: { PGPASSWORD: PASSWORD } });
-  engine = openEngine(url, { replica: 'a' });
+  engine = openEngine(urlOf(server), { replica: 'a' });
   await engine.transaction((sql) => openCluster(sql));
-});
-afterAll(async () => {
-  await engine?.close();
-  await server?.[Symbol.asyncDispose]();
 });
 beforeEach(() => engine?.transaction((sql) => sql`delete from zomma.leases`));
 

@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { describe, expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { EngineAway, EngineRefused } from '../../src/cluster/engine-errors.ts';
 import { type EngineOptions, openEngine } from '../../src/cluster/postgres-engine.ts';
 import { parseStoreUrl, type StoreUrl } from '../../src/cluster/store-url.ts';
 import { OperatorError } from '../../src/core/errors.ts';
-import {
-  freePort,
-  PASSWORD,
-  type PostgresServer,
-  startIfInstalled,
-  testWithPostgres,
-  USER,
-} from '../support/postgres.ts';
+import { freePort, PASSWORD, postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const at = testFolder();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = (await startIfInstalled())!;
-}, 60_000);
-afterAll(() => server?.[Symbol.asyncDispose]());
-
-const LOGIN = `${USER}:${encodeURIComponent(PASSWORD)}`;
+const server = await postgresForTests();
 
 /** Asks who is logged in. Returns the row, or the error if it is one for an operator. */
 async function logIn(url: StoreUrl, options: Partial<EngineOptions> = {}) {
@@ -42,13 +29,13 @@ async function logIn(url: StoreUrl, options: Partial<EngineOptions> = {}) {
   return { answer, problem };
 }
 
-const parse = (text: string) => parseStoreUrl(text, { env: {} });
+const parse = (text: string, password = PASSWORD) => parseStoreUrl(text, { PGPASSWORD: password });
 
 describe('a login', () => {
   testWithPostgres('succeeds over IPv4, IPv6 and a socket, and names the replica', async () => {
     const hosts = [server.address, `[::1]:${server.port}`, `${encodeURIComponent(server.folder)}:${server.port}`];
     for (const host of hosts) {
-      const { answer, problem } = await logIn(parse(`postgres://${LOGIN}@${host}/${USER}`));
+      const { answer, problem } = await logIn(parse(`postgres://${USER}@${host}/${USER}`));
       expect({ host, answer, problem }).toEqual({
         host,
         answer: { name: USER, application: 'zomma/r1' },
@@ -60,29 +47,25 @@ describe('a login', () => {
   testWithPostgres('takes a new password from its file without a restart', async () => {
     await server.query(`create role rotated login password 'first'`);
     const path = at('password');
-    writeFileSync(path, 'first\n', { mode: 0o600 });
+    writeFileSync(path, '*:*:*:rotated:first\n', { mode: 0o600 });
     await server.allow('rotated');
-    const url = parseStoreUrl(`postgres://rotated@${server.address}/${USER}`, {
-      env: {},
-      passwordFile: { path, origin: '--x' },
-    });
+    const url = parseStoreUrl(`postgres://rotated@${server.address}/${USER}`, { PGPASSFILE: path });
     expect((await logIn(url)).answer).toMatchObject({ name: 'rotated' });
     await server.query(`alter role rotated password 'second'`);
     expect((await logIn(url)).answer).toMatchObject({ reason: 'password' });
-    writeFileSync(path, 'second\n');
+    writeFileSync(path, '*:*:*:rotated:second\n');
     expect((await logIn(url)).answer).toMatchObject({ name: 'rotated' });
-    writeFileSync(path, 'second\n', { mode: 0o600 });
     Bun.spawnSync(['chmod', '644', path]);
     expect((await logIn(url)).answer).toMatchObject({
       reason: 'settings',
-      message: expect.stringMatching(/^--x: other users/),
+      message: expect.stringMatching(/^PGPASSFILE: other users/),
     });
   });
 });
 
 describe('an error is one sentence with a hint', () => {
-  const refused = async (text: string, options?: Partial<EngineOptions>) => {
-    const { answer, problem } = await logIn(parse(text), options);
+  const refused = async (text: string, options?: Partial<EngineOptions>, password?: string) => {
+    const { answer, problem } = await logIn(parse(text, password), options);
     if (!(answer instanceof OperatorError)) throw new Error(`logged in: ${text}`);
     expect(problem).toBe(answer.message);
     expect(answer.hint).toMatch(/^[A-Z].*\.$/);
@@ -95,19 +78,7 @@ describe('an error is one sentence with a hint', () => {
     await server.query('create role stranger login');
     const { address } = server;
     const causes = [
-      [
-        'EngineRefused',
-        'password',
-        `postgres://${USER}:wrong@${address}/${USER}`,
-        `${address} refuses the password of the user "${USER}"`,
-      ],
-      [
-        'EngineRefused',
-        'password',
-        `postgres://${USER}@${address}/${USER}`,
-        `${address} refuses the password of the user "${USER}"`,
-      ],
-      ['EngineRefused', 'database', `postgres://${LOGIN}@${address}/none`, `${address} has no database "none"`],
+      ['EngineRefused', 'database', `postgres://${USER}@${address}/none`, `${address} has no database "none"`],
       [
         'EngineRefused',
         'login',
@@ -117,14 +88,14 @@ describe('an error is one sentence with a hint', () => {
       [
         'EngineRefused',
         'tls',
-        `postgres://${LOGIN}@${address}/${USER}?sslmode=require`,
+        `postgres://${USER}@${address}/${USER}?sslmode=require`,
         `${address} does not offer TLS`,
       ],
-      ['EngineAway', 'unreachable', `postgres://${LOGIN}@127.0.0.1:${await freePort()}/${USER}`, 'cannot be reached'],
+      ['EngineAway', 'unreachable', `postgres://${USER}@127.0.0.1:${await freePort()}/${USER}`, 'cannot be reached'],
       [
         'EngineAway',
         'unreachable',
-        `postgres://${LOGIN}@no.such.host.invalid/${USER}`,
+        `postgres://${USER}@no.such.host.invalid/${USER}`,
         'no.such.host.invalid:5432 cannot be reached',
       ],
     ] as const;
@@ -133,7 +104,14 @@ describe('an error is one sentence with a hint', () => {
       expect(error).toBeInstanceOf(kinds[kind]);
       expect(error).toMatchObject({ reason, message: expect.stringContaining(message) });
     }
-    const old = await refused(`postgres://${LOGIN}@${address}/${USER}`, { leastVersion: 990_000 });
+    for (const password of ['wrong', '']) {
+      const error = await refused(`postgres://${USER}@${address}/${USER}`, {}, password);
+      expect(error).toMatchObject({
+        reason: 'password',
+        message: expect.stringContaining(`${address} refuses the password of the user "${USER}"`),
+      });
+    }
+    const old = await refused(`postgres://${USER}@${address}/${USER}`, { leastVersion: 990_000 });
     expect(old).toMatchObject({ reason: 'version', message: `${address} is older than Postgres 99` });
   });
 
@@ -141,14 +119,14 @@ describe('an error is one sentence with a hint', () => {
     await using silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     const { port } = silent.address() as { port: number };
     const startedAt = performance.now();
-    const error = await refused(`postgres://${LOGIN}@127.0.0.1:${port}/${USER}`, { connectMs: 200 });
+    const error = await refused(`postgres://${USER}@127.0.0.1:${port}/${USER}`, { connectMs: 200 });
     expect(error).toMatchObject({ reason: 'unreachable', message: `127.0.0.1:${port} does not answer within 0.2 s` });
     expect(performance.now() - startedAt).toBeLessThan(1_500);
   });
 
   testWithPostgres('for several hosts, of which all fail', async () => {
     const port = await freePort();
-    const error = await refused(`postgres://${LOGIN}@127.0.0.1:${port},no.such.host.invalid/${USER}`);
+    const error = await refused(`postgres://${USER}@127.0.0.1:${port},no.such.host.invalid/${USER}`);
     expect(error.message).toBe(
       `no primary among the hosts of --store: 127.0.0.1:${port} cannot be reached, no.such.host.invalid:5432 cannot be reached`,
     );

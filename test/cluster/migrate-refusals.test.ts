@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { describe, expect } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openClusterOrigin } from '../../src/cluster/migration-sides.ts';
@@ -12,16 +12,12 @@ import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { MIRROR } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { NOW_MS } from '../store/every-write.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
+import { PASSWORD, postgresForTests, testWithPostgres } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { fileIn, fillFolder, killedMigration, migration, newDatabase, openTables, SECRET } from './migrations.ts';
 
 const at = testFolder();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = (await startIfInstalled())!;
-}, 60_000);
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = await postgresForTests();
 
 /** A database and a folder that could be migrated into each other, but for one thing. `refuse` makes that thing, and says what the error is. */
 interface Refusal {
@@ -204,7 +200,7 @@ describe('a migration is refused in one sentence, and changes nothing, for', () 
   testWithPostgres('a database that is changed, or that a server begins to use, during the migration', async () => {
     const { database, url } = await newDatabase(server);
     await openTables(url);
-    const engine = openEngine(parseStoreUrl(url, { env: { PGPASSWORD: PASSWORD } }), { replica: 'migration' });
+    const engine = openEngine(parseStoreUrl(url, { PGPASSWORD: PASSWORD }), { replica: 'migration' });
     const { requireUnchanged } = await openClusterOrigin(engine, 'a', undefined);
     const message = () =>
       requireUnchanged().then(

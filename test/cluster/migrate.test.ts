@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { describe, expect } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { joinCluster } from '../../src/cluster/join-cluster.ts';
 import { visitCluster } from '../../src/cluster/visit-cluster.ts';
@@ -7,17 +7,13 @@ import { type MigrationEvents, migrateData } from '../../src/server/migrate-data
 import { MIRROR } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { NOW_MS, rowsIn } from '../store/every-write.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
+import { PASSWORD, postgresForTests, testWithPostgres } from '../support/postgres.ts';
 import { PROGRAM, run } from '../support/process.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { fileIn, fillFolder, killedMigration, migration, newDatabase, openTables, STORE_ENV } from './migrations.ts';
 
 const at = testFolder();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = (await startIfInstalled())!;
-}, 60_000);
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = await postgresForTests();
 
 const startIn = (dataDir: string, ...args: string[]) =>
   run(PROGRAM, ['serve', '--port', '0', '--feed', 'simulated', '--data-dir', dataDir, ...args], undefined, STORE_ENV);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from 'bun:test';
+import { expect } from 'bun:test';
 import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
 import { visitCluster } from '../../src/cluster/visit-cluster.ts';
 import { newYorkDate } from '../../src/market/calendar.ts';
@@ -6,17 +6,13 @@ import { openAccess } from '../../src/server/stored-data.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { chainOf, recordOf } from '../store/samples.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres } from '../support/postgres.ts';
+import { PASSWORD, postgresForTests, testWithPostgres } from '../support/postgres.ts';
 import { addMember, PROGRAM, type Server, startLoaded } from '../support/process.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { fileIn, migration, newDatabase, STORE_ENV } from './migrations.ts';
 
 const at = testFolder();
-let postgres: PostgresServer;
-beforeAll(async () => {
-  postgres = (await startIfInstalled())!;
-}, 60_000);
-afterAll(() => postgres?.[Symbol.asyncDispose]());
+const postgres = await postgresForTests();
 
 const [FIRST, SECOND] = ['7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a91'];
 const DAY_MS = 86_400_000;

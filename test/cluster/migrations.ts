@@ -28,7 +28,7 @@ export async function newDatabase(
 
 /** Creates the tables of a cluster, as a first server does, which has a secret. */
 export async function openTables(url: string, secret?: Uint8Array): Promise<void> {
-  const engine = openEngine(parseStoreUrl(url, { env: { PGPASSWORD: PASSWORD } }), { replica: 'r' });
+  const engine = openEngine(parseStoreUrl(url, { PGPASSWORD: PASSWORD }), { replica: 'r' });
   await engine.transaction(async (sql) => {
     await openCluster(sql);
     if (secret) await acceptFile(sql, 'secret', secret);

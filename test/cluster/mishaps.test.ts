@@ -1,17 +1,10 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect } from 'bun:test';
+import { expect } from 'bun:test';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeChain } from '../support/chain-file.ts';
 import { FAKETIME, testWithFaketime } from '../support/faketime.ts';
-import {
-  freePort,
-  PASSWORD,
-  type PostgresServer,
-  startIfInstalled,
-  testWithPostgres,
-  USER,
-} from '../support/postgres.ts';
+import { freePort, PASSWORD, postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { PROGRAM, type Server, startServer } from '../support/process.ts';
 import { damageFile, smallDisk } from '../support/small-disk.ts';
 import { folderForTests } from '../support/test-folder.ts';
@@ -20,13 +13,7 @@ import { folderForTests } from '../support/test-folder.ts';
 const folder = folderForTests();
 const { at: onSmallDisk, fill, free, isMounted } = smallDisk();
 const secret = crypto.getRandomValues(new Uint8Array(32));
-let postgres: PostgresServer | undefined;
-beforeAll(async () => {
-  postgres = await startIfInstalled();
-});
-afterAll(async () => {
-  await postgres?.[Symbol.asyncDispose]();
-});
+const postgres = await postgresForTests();
 
 interface Here {
   readonly data: string;
@@ -41,7 +28,7 @@ function machine(name: string, data: string): Here {
   writeFileSync(join(data, 'secret'), secret, { mode: 0o600 });
   writeChain(join(drops, 'SPY.csv'), 'SPY');
   const start = async (env: Record<string, string> = {}): Promise<Server> => {
-    const store = `postgres://${USER}@${postgres!.address}/${USER}`;
+    const store = `postgres://${USER}@${postgres.address}/${USER}`;
     const args = ['--port', '0', '--ops', `127.0.0.1:${await freePort()}`, '--data-dir', data, '--replica', name];
     const shared = ['--feed', `files:${drops}`, '--store', store];
     return await startServer(PROGRAM, ['serve', ...args, ...shared], { ZOMMA_STORE_PASSWORD: PASSWORD, ...env });
@@ -56,12 +43,12 @@ async function holds(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 async function leads(name: string): Promise<boolean> {
   const text = `select split_part(holder, ' ', 1) = '${name}' as holds from zomma.leases where until > clock_timestamp()`;
-  return (await postgres!.query(text, USER))[0]?.holds === true;
+  return (await postgres.query(text, USER))[0]?.holds === true;
 }
 
 async function hasStored(ticker: string): Promise<boolean> {
   const text = `select count(*) > 0 as holds from zomma.snapshots where underlying = '${ticker}'`;
-  return (await postgres!.query(text, USER))[0]!.holds === true;
+  return (await postgres.query(text, USER))[0]!.holds === true;
 }
 
 interface Mishap {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { describe, expect } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { openCluster } from '../../src/cluster/cluster-schema.ts';
@@ -8,18 +8,12 @@ import { parseStoreUrl } from '../../src/cluster/store-url.ts';
 import { openMirror } from '../../src/store/mirror.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { NOW_MS, rowsIn, WRITES } from '../store/every-write.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { PASSWORD, postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { withFolder } from '../support/process.ts';
 import { IS_LONG } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
-let server: PostgresServer | undefined;
-beforeAll(async () => {
-  server = await startIfInstalled();
-});
-afterAll(async () => {
-  await server?.[Symbol.asyncDispose]();
-});
+const server = await postgresForTests();
 
 interface Opened extends AsyncDisposable {
   readonly replica: Replica;
@@ -32,7 +26,7 @@ interface Opened extends AsyncDisposable {
 
 /** Opens a replica in a database of the server, with its mirror at a path. */
 async function open(database: string, path: string, name = 'r'): Promise<Opened> {
-  const url = parseStoreUrl(`postgres://${USER}@${server!.address}/${database}`, { env: { PGPASSWORD: PASSWORD } });
+  const url = parseStoreUrl(`postgres://${USER}@${server.address}/${database}`, { PGPASSWORD: PASSWORD });
   const engine = openEngine(url, { replica: name });
   const refills: string[] = [];
   const problems: (Error | undefined)[] = [];
@@ -59,7 +53,7 @@ async function open(database: string, path: string, name = 'r'): Promise<Opened>
 let databases = 0;
 async function newDatabase(): Promise<string> {
   const name = `test_${++databases}`;
-  await server!.query(`create database ${name} owner ${USER}`);
+  await server.query(`create database ${name} owner ${USER}`);
   return name;
 }
 

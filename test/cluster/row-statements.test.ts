@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect } from 'bun:test';
+import { expect } from 'bun:test';
 import { openCluster } from '../../src/cluster/cluster-schema.ts';
 import { openEngine } from '../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
 import { clusterTables } from '../../src/cluster/row-statements.ts';
-import { parseStoreUrl } from '../../src/cluster/store-url.ts';
-import { PASSWORD, type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { postgresForTests, testWithPostgres } from '../support/postgres.ts';
+import { urlOf } from '../support/rows-table.ts';
 
-let server: PostgresServer | undefined;
-beforeAll(async () => {
-  server = await startIfInstalled();
-}, 60_000);
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = await postgresForTests();
 
 testWithPostgres('a page of a table is read in the order of its index, without a sort of the table', async () => {
-  const url = parseStoreUrl(`postgres://${USER}@${server!.address}/${USER}`, { env: { PGPASSWORD: PASSWORD } });
-  const engine = openEngine(url, { replica: 'r' });
+  const engine = openEngine(urlOf(server), { replica: 'r' });
   await engine.transaction((sql) => openCluster(sql));
   const plans = await engine.transaction(async (sql) => {
     // Otherwise small tables are sorted, because that takes less time.

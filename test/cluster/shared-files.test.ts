@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'bun:test';
+import { beforeEach, describe, expect } from 'bun:test';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
 import { SharedStoreUsers } from '../support/shared-store.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -9,13 +9,9 @@ import { testFolder } from '../support/test-folder.ts';
 /** The files that all servers of a database must share: the secret, also while it is replaced, and the authority of `--tls internal`. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const at = testFolder();
-let postgres: PostgresServer | undefined;
+const postgres = await postgresForTests();
 let users: SharedStoreUsers;
 let databases = 0;
-beforeAll(async () => {
-  postgres = await startIfInstalled();
-}, 60_000);
-afterAll(() => postgres?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   if (!postgres) return;
   const name = `shared_${++databases}`;
@@ -28,7 +24,7 @@ const copySecret = (from: string, to: string) => {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   copyFileSync(join(from, 'secret'), join(to, 'secret'));
 };
-const query = (statement: string) => postgres!.query(statement, users.store.split('/').at(-1));
+const query = (statement: string) => postgres.query(statement, users.store.split('/').at(-1));
 /** Returns the number of known secrets. */
 const digests = async (where = 'true') =>
   (await query(`select digest from zomma.shared_files where file = 'secret' and ${where}`)).length;

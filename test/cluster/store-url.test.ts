@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { parseStoreUrl, type StoreUrlOptions } from '../../src/cluster/store-url.ts';
+import { parseStoreUrl } from '../../src/cluster/store-url.ts';
 import { SettingError } from '../../src/core/errors.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { errorOf } from '../support/thrown.ts';
 
 const at = testFolder();
-const parse = (text: string, options: StoreUrlOptions = {}) => parseStoreUrl(text, { env: {}, ...options });
+const parse = (text: string, env: Readonly<Record<string, string>> = {}) => parseStoreUrl(text, env);
 
 /** Writes a file that only its owner may read. */
 function secretFile(name: string, text: string): string {
@@ -64,30 +64,33 @@ test('the user, the database and the modes', () => {
     tls: 'prefer',
     channelBinding: 'disable',
   });
-  expect(parse('postgres://h/d', { env: { PGUSER: 'from-env' } }).user).toBe('from-env');
+  expect(parse('postgres://h/d', { PGUSER: 'from-env' }).user).toBe('from-env');
 });
 
 test.each([
-  ['mysql://u:hidden@h/d', 'is not a URL of Postgres', 'Use postgres://'],
-  ['u:hidden@h/d', 'is not a URL of Postgres', 'Use postgres://'],
+  ['mysql://u:hidden@h/d', 'nor a URL of Postgres', '--store postgres://'],
+  ['u:hidden@h/d', 'nor a URL of Postgres', '--store postgres://'],
+  ['sqlite', 'is not a URL of Postgres', 'Use postgres://'],
+  ['postgres://u:hidden@h/d', 'has a password', 'a file that only this user may read'],
+  ['postgres://u:@h/d', 'has a password', 'a file that only this user may read'],
   ['postgres://u:hid#den@h/d', 'is not a URL of Postgres', '%XX'],
-  ['postgres://u:hidden@h', 'names no database', 'Use postgres://'],
-  ['postgres://u:hidden@/d', 'names no host', '?host='],
-  ['postgres://u:hidden@h/d?host=/run', 'hosts in two places', 'in one'],
-  ['postgres://u:hidden@h:0/d', 'has a port', 'Use postgres://'],
-  ['postgres://u:hidden@h:70000/d', 'has a port', 'Use postgres://'],
-  ['postgres://u:hidden@h:x/d', 'neither a name nor an address', 'Use postgres://'],
-  ['postgres://u:hidden@h1,,h2/d', 'neither a name nor an address', 'Use postgres://'],
-  ['postgres://u:hidden@fd00::1/d', 'neither a name nor an address', 'Use postgres://'],
-  ['postgres://u:hidden%zz@h/d', 'a % that is not', '%25'],
-  ['postgres://u:hidden@h/d?sslmod=require', 'unknown parameter', 'Perhaps sslmode.'],
-  ['postgres://u:hidden@h/d?password=hidden', 'unknown parameter', 'in a file'],
-  ['postgres://u:hidden@h/d?sslmode=allow', 'sslmode is not known', 'disable, prefer, require'],
-  ['postgres://u:hidden@h/d?target_session_attrs=standby', 'target_session_attrs is not known', 'read-write'],
-  ['postgres://u:hidden@h/d?sslrootcert=/ca.pem', 'checks no certificate', 'sslmode=verify-full'],
-  ['postgres://u:hidden@h/d?sslmode=require&sslcert=/c.pem', 'only one of sslcert and sslkey', 'both'],
-  ['postgres://u:hidden@h/d?sslcert=/c.pem&sslkey=/c.key', 'does not require TLS', 'sslmode=verify-full'],
-  ['postgres://u:hidden@h/d?sslmode=verify-full&sslrootcert=/no/ca.pem', 'cannot read /no/ca.pem', 'Check the path'],
+  ['postgres://hid@h', 'names no database', 'Use postgres://'],
+  ['postgres://hid@/d', 'names no host', '?host='],
+  ['postgres://hid@h/d?host=/run', 'hosts in two places', 'in one'],
+  ['postgres://hid@h:0/d', 'has a port', 'Use postgres://'],
+  ['postgres://hid@h:70000/d', 'has a port', 'Use postgres://'],
+  ['postgres://hid@h:x/d', 'neither a name nor an address', 'Use postgres://'],
+  ['postgres://hid@h1,,h2/d', 'neither a name nor an address', 'Use postgres://'],
+  ['postgres://hid@fd00::1/d', 'neither a name nor an address', 'Use postgres://'],
+  ['postgres://hid%zz@h/d', 'a % that is not', '%25'],
+  ['postgres://hid@h/d?sslmod=require', 'unknown parameter', 'Perhaps sslmode.'],
+  ['postgres://hid@h/d?password=hidden', 'unknown parameter', 'to a file'],
+  ['postgres://hid@h/d?sslmode=allow', 'sslmode is not known', 'disable, prefer, require'],
+  ['postgres://hid@h/d?target_session_attrs=standby', 'target_session_attrs is not known', 'read-write'],
+  ['postgres://hid@h/d?sslrootcert=/ca.pem', 'checks no certificate', 'sslmode=verify-full'],
+  ['postgres://hid@h/d?sslmode=require&sslcert=/c.pem', 'only one of sslcert and sslkey', 'both'],
+  ['postgres://hid@h/d?sslcert=/c.pem&sslkey=/c.key', 'does not require TLS', 'sslmode=verify-full'],
+  ['postgres://hid@h/d?sslmode=verify-full&sslrootcert=/no/ca.pem', 'cannot read /no/ca.pem', 'Check the path'],
 ])('%s is refused without its password', (text, message, hint) => {
   const error = errorOf(SettingError, () => parse(text));
   expect(error.message).toContain(message);
@@ -96,51 +99,32 @@ test.each([
 });
 
 describe('the password', () => {
-  const passwordOf = (text: string, options: StoreUrlOptions = {}) => {
-    const url = parse(text, options);
+  const passwordOf = (text: string, env: Readonly<Record<string, string>> = {}) => {
+    const url = parse(text, env);
     return url.credentials(url.hosts[0]!).password;
   };
 
-  test('of the URL is used and never shown', () => {
-    const text = 'postgres://u:p%40%3A%2F%23ss@h/d';
-    expect(passwordOf(text)).toBe('p@:/#ss');
-    expect(Bun.inspect(parse(text)) + JSON.stringify(parse(text))).not.toMatch(/p(?:%40|@)/);
-  });
-
-  test('comes from the URL or a file, else from PGPASSWORD, else from PGPASSFILE', () => {
-    const passwordFile = { path: secretFile('password', 'of the file\n'), origin: '--store-password-file' };
-    const passfile = secretFile('pgpass', 'h:5432:d:u:of the list\n');
-    const env = { PGPASSWORD: 'of the variable', PGPASSFILE: passfile };
-    expect(passwordOf('postgres://u:url@h/d', { env })).toBe('url');
-    expect(passwordOf('postgres://u@h/d', { env, passwordFile })).toBe('of the file');
-    expect(passwordOf('postgres://u@h/d', { env })).toBe('of the variable');
-    expect(passwordOf('postgres://u@h/d', { env: { PGPASSFILE: passfile } })).toBe('of the list');
-    expect(passwordOf('postgres://u@other/d', { env: { PGPASSFILE: passfile } })).toBe('');
+  test('comes from PGPASSWORD, else from PGPASSFILE', () => {
+    const PGPASSFILE = secretFile('pgpass', 'h:5432:d:u:of the list\n');
+    expect(passwordOf('postgres://u@h/d', { PGPASSWORD: 'of the variable', PGPASSFILE })).toBe('of the variable');
+    expect(passwordOf('postgres://u@h/d', { PGPASSFILE })).toBe('of the list');
+    expect(passwordOf('postgres://u@other/d', { PGPASSFILE })).toBe('');
     expect(passwordOf('postgres://u@h/d')).toBe('');
-    expect(() => parse('postgres://u:url@h/d', { passwordFile })).toThrow(
-      '--store has a password, and so has --store-password-file',
-    );
   });
 
   test('of a file is read anew each time', () => {
-    const path = secretFile('password', 'old');
-    const url = parse('postgres://u@h/d', { passwordFile: { path, origin: '--store-password-file' } });
-    secretFile('password', 'new');
+    const url = parse('postgres://u@h/d', { PGPASSFILE: secretFile('pgpass', '*:*:*:*:old') });
+    secretFile('pgpass', '*:*:*:*:new');
     expect(url.credentials(url.hosts[0]!).password).toBe('new');
   });
 
-  test.each(['password', 'pgpass', 'key'])('in a file that others may read is refused: %s', (name) => {
+  test.each(['pgpass', 'key'])('in a file that others may read is refused: %s', (name) => {
     const path = secretFile(name, 'hidden');
     writeFileSync(at('c.pem'), '');
-    const options: StoreUrlOptions = {
-      ...(name === 'password' && { passwordFile: { path, origin: '--store-password-file' } }),
-      ...(name === 'pgpass' && { env: { PGPASSFILE: path } }),
-    };
+    const env: Record<string, string> = name === 'pgpass' ? { PGPASSFILE: path } : {};
     const text = `postgres://u@h/d?sslmode=require${name === 'key' ? `&sslcert=${at('c.pem')}&sslkey=${path}` : ''}`;
-    expect(parse(text, options).user).toBe('u');
+    expect(parse(text, env).user).toBe('u');
     chmodSync(path, 0o644);
-    expect(() => parse(text, options)).toThrow(
-      /^(?:--store-password-file|PGPASSFILE|sslkey): other users of this machine may use/,
-    );
+    expect(() => parse(text, env)).toThrow(/^(?:PGPASSFILE|sslkey): other users of this machine may use/);
   });
 });

@@ -58,10 +58,12 @@ beforeAll(async () => {
 afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** Returns whether a connection uses TLS, and the subject of its client certificate, or the message of the error. */
-async function connect(parameters: string, user = `${USER}:${encodeURIComponent(PASSWORD)}`, host = '127.0.0.1') {
+async function connect(parameters: string, user = USER, host = '127.0.0.1') {
   const engine = openEngine(
-    parseStoreUrl(`postgres://${user}@${host}:${server.port}/${USER}?${parameters}`, { env: {} }),
-    { replica: 'r' },
+    parseStoreUrl(`postgres://${user}@${host}:${server.port}/${USER}?${parameters}`, { PGPASSWORD: PASSWORD }),
+    {
+      replica: 'r',
+    },
   );
   try {
     return await engine.transaction(async (sql) => {

@@ -1,15 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
+import { afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test';
 import { EngineRefused } from '../../src/cluster/engine-errors.ts';
 import type { Engine } from '../../src/cluster/postgres-engine.ts';
 import type { Transaction } from '../../src/cluster/postgres-session.ts';
-import { type PostgresServer, startIfInstalled, testWithPostgres, USER } from '../support/postgres.ts';
+import { postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { createRows, engineAt, insertRow, rowsOf } from '../support/rows-table.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-let server: PostgresServer;
+const server = await postgresForTests();
 let engine: Engine;
 beforeAll(async () => {
-  server = (await startIfInstalled())!;
   if (server === undefined) return;
   await createRows(server);
   await server.query('create table deferred (n int unique deferrable initially deferred)', USER);
@@ -21,7 +20,6 @@ beforeEach(async () => {
   await server.query('truncate rows, deferred', USER);
 });
 afterEach(() => engine?.close());
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const REFUSALS = [
   ['a unique key', (sql: Transaction) => sql`insert into rows values (1), (1)`, 'sql', '23505', 'duplicate key value'],

@@ -1,3 +1,4 @@
+import { afterAll } from 'bun:test';
 import {
   appendFileSync,
   chownSync,
@@ -75,9 +76,14 @@ const LOGINS = [
   `host all ${USER} ::1/128 scram-sha-256`,
 ];
 
-/** Starts a primary for the tests of a file. Resolves with undefined if Postgres is not installed: the tests are then skipped or fail. */
-export function startIfInstalled(options?: PostgresOptions): Promise<PostgresServer | undefined> {
-  return PROGRAMS === undefined ? Promise.resolve(undefined) : PostgresServer.start(options);
+/**
+ * Starts a primary for the tests of a file, and kills it after them, and after what the file itself does before this call by `afterAll`. It is
+ * undefined if Postgres is not installed: the tests are then skipped or fail.
+ */
+export function postgresForTests(options?: PostgresOptions): Promise<PostgresServer> {
+  const starting = PROGRAMS === undefined ? undefined : PostgresServer.start(options);
+  afterAll(async () => (await starting)?.[Symbol.asyncDispose]());
+  return starting as Promise<PostgresServer>;
 }
 
 /** A Postgres server in a temporary folder, on loopback. Its disposal kills it and removes the folder. */

@@ -18,11 +18,11 @@ export const rowsOf = async (server: PostgresServer) =>
 /** The URL of the database of these servers, for its user. */
 export function urlTextOf(...servers: readonly { readonly address: string }[]): string {
   const hosts = servers.map(({ address }) => address).join(',');
-  return `postgres://${USER}:${encodeURIComponent(PASSWORD)}@${hosts}/${USER}`;
+  return `postgres://${USER}@${hosts}/${USER}`;
 }
 
 export function urlOf(...servers: readonly { readonly address: string }[]): StoreUrl {
-  return parseStoreUrl(urlTextOf(...servers), { env: {} });
+  return parseStoreUrl(urlTextOf(...servers), { PGPASSWORD: PASSWORD });
 }
 
 export function engineAt(host: { readonly address: string }, options: Partial<EngineOptions> = {}): Engine {

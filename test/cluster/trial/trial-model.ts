@@ -112,7 +112,7 @@ function difference(
 /** Compares all rows of the mirrors with those of the primary, as soon as all have the place of the log. Returns what differs. */
 export async function mirrorFaults({ primary, replicas }: TrialServers, sinceMs: number): Promise<string[]> {
   const url = `postgres://${USER}@${primary.address}/${USER}?sslmode=disable`;
-  const engine = openEngine(parseStoreUrl(url, { env: { PGPASSWORD: PASSWORD } }), { replica: 'model' });
+  const engine = openEngine(parseStoreUrl(url, { PGPASSWORD: PASSWORD }), { replica: 'model' });
   const mirrors = replicas.map(({ name, folder }) => ({ name, path: join(folder, MIRROR) }));
   const compare = async (sql: Transaction): Promise<string[] | undefined> => {
     // Nothing is written while the mirrors are compared. A server that waits to write does not read either, so nothing waits here.
