@@ -2,6 +2,12 @@ import { Database } from 'bun:sqlite';
 import { readFileSync, statSync } from 'node:fs';
 import { errorCode, OperatorError } from '../core/errors.ts';
 
+/**
+ * Maximum wait for a write of another process, or for one that moves its write-ahead log into the file as it closes. Both take milliseconds, so
+ * a longer wait means that the process hangs.
+ */
+export const BUSY_TIMEOUT_MS = 5_000;
+
 /** Maximum size of a database that is read on a disk that cannot be written, bytes. The database is in memory while it is read. */
 const COPY_BYTES_MAX = 1e9;
 
@@ -13,6 +19,7 @@ export function openToRead(path: string): Database {
   let db: Database | undefined;
   try {
     db = new Database(path, { readwrite: true, strict: true });
+    db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     db.query('SELECT 1 FROM sqlite_schema').get();
     return db;
   } catch (error) {

@@ -18,7 +18,7 @@ import { levelLog } from './level-log.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
-import { openToRead } from './read-only.ts';
+import { BUSY_TIMEOUT_MS, openToRead } from './read-only.ts';
 import { retention } from './remove-old.ts';
 import { chainTable, type OnDamaged } from './snapshot-table.ts';
 import { printTable } from './tape/print-table.ts';
@@ -82,9 +82,6 @@ function requireNewest(schema: number, path: string): void {
 }
 
 const MEMORY = ':memory:';
-
-/** Maximum wait for a write of another process. A write takes milliseconds, so a longer wait means that the process hangs. */
-const BUSY_TIMEOUT_MS = 5_000;
 
 /** Maximum number of reported problems of a damaged file. */
 const PROBLEMS_MAX = 10;
