@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dir, '..');
  * Three processes on two cores, because tests often wait for a browser or for another program. Each process keeps its modules from file to
  * file, because loading them again for each file takes a tenth of the processor time.
  */
-const PARALLEL = ['--parallel=4', '--no-isolate'];
+const PARALLEL = ['--parallel=3', '--no-isolate'];
 
 /**
  * The files that measure time, or memory that depends on it, so no other test takes the processor from them; and one that requests so many

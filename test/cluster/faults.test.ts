@@ -8,7 +8,7 @@ import { FAULTS, type FaultName, type Step, scheduleOf } from './trial/trial-fau
 
 /**
  * Three servers of the compiled binary behind haproxy, with faults of servers, networks and Postgres, under load. A model checks all that they
- * did (trial/trial-model.ts). `bun run test:cluster` runs the full form. ZOMMA_CLUSTER_SEED=7 runs the schedule of a seed, and 7,8,9 those of
+ * did (trial/trial-model.ts). `bun run test:cluster` runs the long form. ZOMMA_CLUSTER_SEED=7 runs the schedule of a seed, and 7,8,9 those of
  * several on the same servers.
  */
 const missing = [...(hasPostgres ? [] : ['postgresql']), ...(Bun.which('haproxy') === null ? ['haproxy'] : [])];
@@ -17,8 +17,8 @@ const form = IS_LONG ? test : test.concurrent;
 const testTrial = testNeeding(missing.length === 0, `not installed: ${missing.join(', ')}`, form);
 const SEEDS = process.env.ZOMMA_CLUSTER_SEED?.split(',').map(Number);
 
-/** How long each fault lasts, ms: in the full form, and in the quick one. */
-const LENGTHS: Readonly<Record<FaultName, readonly [full: number, quick: number]>> = {
+/** How long each fault lasts, ms: in the long form, and in the quick one. */
+const LENGTHS: Readonly<Record<FaultName, readonly [long: number, quick: number]>> = {
   'kill of a follower': [2_000, 200],
   'kill of the leader': [8_000, 500],
   'kill of the engine': [20_000, 2_000],
@@ -32,7 +32,7 @@ const LENGTHS: Readonly<Record<FaultName, readonly [full: number, quick: number]
   'restart of one server after the other': [0, 0],
   'cut of a follower, and later a kill of the leader': [15_000, 6_000],
 };
-/** Faults that only the full form has by themselves. The quick schedules have them. */
+/** Faults that only the long form has by themselves. The quick schedules have them. */
 const LONG_ONLY: readonly FaultName[] = [
   'pause of the engine',
   'pause of a follower',
