@@ -30,12 +30,15 @@ export interface Witness {
   stop(): Promise<void>;
 }
 
-/** Records under which lease each append was made. It stands in the database, so it travels to standbys. */
+/**
+ * Records under which lease each append was made. It stands in the database, so it travels to standbys. A transaction whose lease has not ended
+ * when it begins may append later, because until it ends nobody else can take the lease.
+ */
 const TRIAL_SQL = [
   `create schema trial`,
   `create table trial.appends (place bigint, replica text, tables text[], holder text, epoch bigint, is_held boolean, at timestamptz)`,
   `create function trial.record() returns trigger language plpgsql security definer as $$ begin
-    insert into trial.appends select new.place, new.replica, new.tables, l.holder, l.epoch, l.until > clock_timestamp(), clock_timestamp()
+    insert into trial.appends select new.place, new.replica, new.tables, l.holder, l.epoch, l.until > now(), clock_timestamp()
       from (select 1) one left join zomma.leases l on l.name = 'lead';
     return new; end $$`,
   `create trigger trial_record before insert on zomma.appends for each row execute function trial.record()`,
