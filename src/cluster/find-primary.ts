@@ -5,11 +5,22 @@ import type { StoreUrl } from './store-url.ts';
 /** How long the other hosts may take after the first primary has answered, ms. */
 const OTHERS_MS = 500;
 
+/** The newest timeline that a process has seen of a system of Postgres. */
+export interface KnownTimeline {
+  readonly system: string;
+  readonly timeline: number;
+}
+
 /**
  * Asks all hosts at once, and returns a session at the primary. If several hosts claim to be one, it takes the newest timeline: an old primary
- * that somebody has started again after a promotion has an older one. Rejects with `EngineAway` or `EngineRefused`.
+ * that somebody has started again after a promotion has an older one. One of an older timeline than the known one does not count, because it
+ * lacks what was written since. Rejects with `EngineAway` or `EngineRefused`.
  */
-export async function findPrimary(url: StoreUrl, options: SessionOptions): Promise<PostgresSession> {
+export async function findPrimary(
+  url: StoreUrl,
+  options: SessionOptions,
+  known?: KnownTimeline,
+): Promise<PostgresSession> {
   const found: (PostgresSession | Error | undefined)[] = url.hosts.map(() => undefined);
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   let isDecided = false;
@@ -23,9 +34,12 @@ export async function findPrimary(url: StoreUrl, options: SessionOptions): Promi
   await Promise.race([Promise.all(attempts), enough]);
   clearTimeout(timer);
   isDecided = true;
-  const primary = found.filter(isPrimary).toSorted((a, b) => timelineOf(b) - timelineOf(a))[0];
+  const primary = found
+    .filter(isPrimary)
+    .filter((each) => !isReplaced(each, known))
+    .toSorted((a, b) => timelineOf(b) - timelineOf(a))[0];
   for (const each of found) if (each instanceof PostgresSession && each !== primary) each.close();
-  if (primary === undefined) throw absenceOf(url, found);
+  if (primary === undefined) throw absenceOf(url, found, known);
   return primary;
 }
 
@@ -37,22 +51,35 @@ export function isPrimary(result: PostgresSession | Error | undefined): result i
   return result instanceof PostgresSession && result.role.kind === 'primary';
 }
 
+/** Returns whether another server was promoted in the place of a primary. */
+export function isReplaced({ role }: PostgresSession, known: KnownTimeline | undefined): boolean {
+  return role.timeline !== undefined && role.system === known?.system && role.timeline < known.timeline;
+}
+
 /** Returns the error for hosts without a primary. What somebody has to correct is more important than what can pass by itself. */
-function absenceOf({ hosts }: StoreUrl, found: readonly (PostgresSession | Error | undefined)[]): Error {
+function absenceOf(
+  { hosts }: StoreUrl,
+  found: readonly (PostgresSession | Error | undefined)[],
+  known: KnownTimeline | undefined,
+): Error {
   const errors = found.filter((each) => each instanceof Error);
   const refusal = errors.find((each) => each instanceof EngineRefused);
   if (refusal !== undefined) return refusal;
   const unknown = errors.find((each) => !(each instanceof EngineAway));
   if (unknown !== undefined) return unknown;
-  const standbys = found.filter((each) => each instanceof PostgresSession);
-  if (standbys.length === 0 && errors.length === 1) return errors[0]!;
+  const others = found.filter((each) => each instanceof PostgresSession);
+  if (others.length === 0 && errors.length === 1) return errors[0]!;
+  const stateOf = ({ role: { kind, timeline } }: PostgresSession) =>
+    kind === 'primary'
+      ? `has the timeline ${timeline}, which ${known?.timeline} has replaced`
+      : `is ${kind === 'standby' ? 'a standby' : 'read-only'}`;
   const states = found.map((each, i) =>
-    each instanceof PostgresSession
-      ? `${hosts[i]!.text} is ${each.role.kind === 'standby' ? 'a standby' : 'read-only'}`
-      : each!.message,
+    each instanceof PostgresSession ? `${hosts[i]!.text} ${stateOf(each)}` : each!.message,
   );
   const message = `no primary among the hosts of --store: ${states.join(', ')}`;
-  if (standbys.length === 0)
+  if (others.length === 0)
     return new EngineAway('unreachable', message, 'Start Postgres, or correct --store.', { cause: errors[0] });
+  if (others.some(isPrimary))
+    return new EngineAway('no-primary', message, 'Stop the old primary, and start the one that was promoted.');
   return new EngineAway('no-primary', message, 'Promote a standby, or name the primary in --store, too.');
 }

@@ -2,7 +2,7 @@ import type { SQL } from 'bun';
 import { withinMs } from '../core/within-ms.ts';
 import { BellListener } from './bell-listener.ts';
 import { EngineAway, LATER_HINT, START_HINT, seconds } from './engine-errors.ts';
-import { findPrimary, isPrimary, timelineOf } from './find-primary.ts';
+import { findPrimary, isPrimary, isReplaced, type KnownTimeline, timelineOf } from './find-primary.ts';
 import {
   openClient,
   PostgresSession,
@@ -27,6 +27,8 @@ export interface Engine {
    * notification can also come late or never: callers must look by themselves, too.
    */
   onBell(channel: string, listener: () => void): Disposable;
+  /** Takes no primary of an older timeline than this one, or than one that it has seen itself. */
+  outdate(known: KnownTimeline): void;
   readonly state: EngineState;
   /** Closes all connections. What still runs rejects with `EngineAway`. */
   close(): Promise<void>;
@@ -94,7 +96,8 @@ class PostgresEngine implements Engine {
   readonly #stale = new WeakSet<PostgresSession>();
   readonly #bells: BellListener;
   readonly #look: NodeJS.Timeout | undefined;
-  #primary: { readonly host: StoreHost; readonly timeline: number } | undefined;
+  #primary: { readonly host: StoreHost; readonly system: string; readonly timeline: number } | undefined;
+  #known: KnownTimeline | undefined;
   #finding: Promise<StoreHost> | undefined;
   #pauseUntilMs = 0;
   #isClosed = false;
@@ -148,6 +151,14 @@ class PostgresEngine implements Engine {
     return this.#bells.add(channel, listener);
   }
 
+  outdate(known: KnownTimeline): void {
+    if (this.#known?.system === known.system && this.#known.timeline >= known.timeline) return;
+    this.#known = known;
+    const primary = this.#primary;
+    if (primary?.system === known.system && primary.timeline < known.timeline)
+      this.#drop(new EngineAway('no-primary', `${primary.host.text} is no longer the primary`, LATER_HINT));
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#look);
@@ -184,7 +195,7 @@ class PostgresEngine implements Engine {
       throw error;
     });
     this.#admit(session);
-    if (isPrimary(session)) return session;
+    if (isPrimary(session) && !isReplaced(session, this.#known)) return session;
     const error = new EngineAway('no-primary', `${host.text} is no longer the primary`, LATER_HINT);
     this.#drop(error);
     throw error;
@@ -194,11 +205,12 @@ class PostgresEngine implements Engine {
   #find(): Promise<StoreHost> {
     this.#finding ??= (async () => {
       await Bun.sleep(Math.max(0, this.#pauseUntilMs - performance.now()));
-      const session = await findPrimary(this.#url, this.#sessionOptions);
+      const session = await findPrimary(this.#url, this.#sessionOptions, this.#known);
       this.#admit(session);
       this.#idle.add(session);
       const { host } = session;
-      this.#primary = { host, timeline: timelineOf(session) };
+      this.#primary = { host, system: session.role.system, timeline: timelineOf(session) };
+      this.outdate(this.#primary);
       this.#update({ host: host.text, timeline: this.#primary.timeline, sinceMs: performance.now(), problem: null });
       return host;
     })()

@@ -42,9 +42,10 @@ export interface SessionOptions {
   readonly leastVersion: number;
 }
 
-/** What a server is. `timeline` grows by one with each promotion; a standby has none. */
+/** What a server is. `system` is one for a primary and its standbys. `timeline` grows by one with each promotion; a standby has none. */
 export interface ServerRole {
   readonly kind: 'primary' | 'standby' | 'read-only';
+  readonly system: string;
   readonly timeline: number | undefined;
 }
 
@@ -66,7 +67,7 @@ const SESSION_SETTINGS = {
 
 /** Sets the session up, and asks what the server is. Versions before 14 lack a setting, and so refuse the statement. */
 const SETUP = `select current_setting('server_version_num')::int as version, pg_is_in_recovery() as is_standby,
-  current_setting('transaction_read_only') = 'on' as is_read_only,
+  current_setting('transaction_read_only') = 'on' as is_read_only, (select system_identifier::text from pg_control_system()) as system,
   case when not pg_is_in_recovery() then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint::float8 end as timeline,
   ${Object.entries(SESSION_SETTINGS).map(([name, value]) => `set_config('${name}', '${value}', false)`)}`;
 
@@ -231,9 +232,10 @@ async function setUp(client: SQL, leastVersion: number, place: ErrorPlace): Prom
     const { errno } = error as SQL.PostgresError;
     throw errno === '42704' || errno === '42883' ? tooOld(place, leastVersion) : error;
   });
-  const { version, is_standby, is_read_only, timeline } = row;
+  const { version, is_standby, is_read_only, system, timeline } = row;
   if (version < leastVersion) throw tooOld(place, leastVersion);
-  return { kind: is_standby ? 'standby' : is_read_only ? 'read-only' : 'primary', timeline: timeline ?? undefined };
+  const kind = is_standby ? 'standby' : is_read_only ? 'read-only' : 'primary';
+  return { kind, system, timeline: timeline ?? undefined };
 }
 
 function tooOld({ host }: ErrorPlace, leastVersion: number): EngineRefused {

@@ -1,19 +1,11 @@
 import type { AppliedRow, ChangeSet, Mirror, MirrorPlace } from '../store/mirror.ts';
-import { rowKeyOf, type StoredCell, type TableChanges } from '../store/mirrored-tables.ts';
+import type { StoredCell } from '../store/mirrored-tables.ts';
 import type { SharedStore, Store } from '../store/sqlite.ts';
-import {
-  appendChanges,
-  EVERYTHING,
-  headPlace,
-  type LogStep,
-  placeOf,
-  readLog,
-  sequencesIn,
-  TIMELINE_PLACES,
-} from './change-log.ts';
+import { appendChanges, EVERYTHING, headPlace, placeOf, sequencesIn, TIMELINE_PLACES } from './change-log.ts';
 import { APPEND_LOCK, readHead, requireFilled } from './cluster-schema.ts';
 import { EngineAway } from './engine-errors.ts';
 import { type HeldLease, requireLease } from './lease.ts';
+import { lastKnownPlace, readAfter, rowsAgain } from './log-after.ts';
 import type { Engine } from './postgres-engine.ts';
 import type { Transaction } from './postgres-session.ts';
 import { clusterTables, lastKeyOf } from './row-statements.ts';
@@ -66,11 +58,6 @@ export async function openReplica({
 }: ReplicaDeps) {
   const head = await engine.transaction(readHead);
   requireFilled(head);
-  const { cluster } = mirror.place() ?? {};
-  if (cluster !== undefined && cluster !== head.id) {
-    onRefill('the mirror is of another cluster');
-    mirror.clear();
-  }
   const abort = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
   /** Steps and writes run one after another, because each begins where the last one ended. */
@@ -83,17 +70,33 @@ export async function openReplica({
   let followedAt: number | undefined;
   let isComplete = false;
 
+  const empty = (reason: string): void => {
+    onRefill(reason);
+    mirror.clear();
+    isComplete = false;
+  };
+
+  /** Reads what the log has after a place. Throws `EngineAway` if the primary is one in whose place another one was promoted. */
+  const look = async (place: MirrorPlace) => {
+    const read = await engine.transaction((sql, timeline) => readAfter(sql, place, timeline), {
+      ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
+    });
+    if (read.kind !== 'replaced') return read;
+    engine.outdate(read.by);
+    throw changed();
+  };
+
+  const opened = mirror.place();
+  if (opened && opened.cluster !== head.id) empty(FOREIGN);
+  else if (opened && !opened.copied) await look(opened);
+
   /** Reads the next part of the log into the mirror. Returns whether the mirror may have more to read. */
   const step = async (): Promise<boolean> => {
     const place = mirror.place();
     if (place === undefined || place.copied) return copyPage(place);
-    const read = await engine.transaction((sql) => readAfter(sql, place.place), {
-      ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
-    });
-    if (read.kind === 'gone') {
-      onRefill('the log no longer has the changes since the mirror was last filled');
-      mirror.clear();
-      isComplete = false;
+    const read = await look(place);
+    if (read.kind === 'foreign' || read.kind === 'gone') {
+      empty(read.kind === 'foreign' ? FOREIGN : 'the log no longer has the changes since the mirror was last filled');
       return true;
     }
     if (read.kind === 'lost') {
@@ -109,9 +112,11 @@ export async function openReplica({
   const copyPage = async (place: MirrorPlace | undefined): Promise<boolean> => {
     const all = clusterTables();
     const present = place?.copied;
-    const { changes, next } = await engine.transaction(
+    const page = await engine.transaction(
       async (sql) => {
         const base = place?.place ?? (await headPlace(sql));
+        const cluster = (await readHead(sql)).id;
+        if (place && place.cluster !== cluster) return undefined;
         const from = present ? all.findIndex(({ table }) => table.name === present.table) : 0;
         const rowsOf = all[from]!;
         const rows = await rowsOf.page(sql, present?.key ?? undefined);
@@ -122,12 +127,13 @@ export async function openReplica({
         const tables = [{ table: rowsOf.table, rows, removed: [] }];
         return {
           changes: { tables, sequences, written: EVERYTHING },
-          next: { cluster: head.id, place: base, copied },
+          next: { cluster, place: base, copied },
         };
       },
       { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
-    mirror.apply(changes, next, place);
+    if (page) mirror.apply(page.changes, page.next, place);
+    else empty(FOREIGN);
     return true;
   };
 
@@ -143,9 +149,7 @@ export async function openReplica({
       { readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     );
     if (found === undefined) {
-      onRefill('a fail-over has lost more than the mirror remembers');
-      mirror.clear();
-      isComplete = false;
+      empty('a fail-over has lost more than the mirror remembers');
       return;
     }
     mirror.apply(found.changes, { ...place, place: found.common }, place);
@@ -192,8 +196,8 @@ export async function openReplica({
         if (lease) await requireLease(sql, lease, timeline);
         for (;;) {
           const present = mirror.place()!;
-          const read = await readAfter(sql, present.place);
-          if (read.kind !== 'read') throw new EngineAway('no-primary', 'the primary has changed', 'Write again.');
+          const read = await readAfter(sql, present, timeline);
+          if (read.kind !== 'read') throw changed();
           if (!read.step) break;
           mirror.apply(read.step.changes, { ...present, place: read.step.place }, present);
         }
@@ -302,45 +306,5 @@ export async function openReplica({
 const OUTCOME_MS = 30_000;
 const OUTCOME_PAUSE_MS = 250;
 
-type ReadAfter =
-  | { readonly kind: 'read'; readonly step: LogStep | undefined }
-  /** The log no longer has all changes since the place. */
-  | { readonly kind: 'gone' }
-  /** The log never had the place: a fail-over has lost it. */
-  | { readonly kind: 'lost' };
-
-async function readAfter(sql: Transaction, place: number): Promise<ReadAfter> {
-  const [{ is_there, kept_from }] = await sql`
-    select exists (select 1 from zomma.appends where place = ${place}) as is_there, kept_from::float8 as kept_from from zomma.cluster`;
-  if (place < kept_from) return { kind: 'gone' };
-  if (place > 0 && !is_there) return { kind: 'lost' };
-  return { kind: 'read', step: await readLog(sql, place) };
-}
-
-const PLACES_AT_ONCE = 1_024;
-
-/** Returns the newest of some places, the newest first, that the log has. */
-async function lastKnownPlace(sql: Transaction, places: readonly number[]): Promise<number | undefined> {
-  for (let i = 0; i < places.length; i += PLACES_AT_ONCE) {
-    const part = places.slice(i, i + PLACES_AT_ONCE);
-    const list = part.map((_, n) => `$${n + 1}`).join(', ');
-    const text = `select max(place)::float8 as place from zomma.appends where place in (${list})`;
-    const [{ place }] = await sql.unsafe(text, part);
-    if (place !== null) return place;
-  }
-  return undefined;
-}
-
-/** Reads rows by their keys, with the keys that no longer have a row. */
-async function rowsAgain(sql: Transaction, wanted: readonly AppliedRow[]): Promise<ChangeSet> {
-  const tables: TableChanges[] = [];
-  for (const rowsOf of clusterTables()) {
-    const { table } = rowsOf;
-    const keys = wanted.filter((each) => each.table.name === table.name).map(({ key }) => key);
-    if (keys.length === 0) continue;
-    const rows = await rowsOf.at(sql, keys);
-    const found = new Set(rows.map((row) => JSON.stringify(rowKeyOf(table, row))));
-    tables.push({ table, rows, removed: keys.filter((key) => !found.has(JSON.stringify(key))) });
-  }
-  return { tables, sequences: await sequencesIn(sql), written: EVERYTHING };
-}
+const FOREIGN = 'the mirror is of another cluster';
+const changed = () => new EngineAway('no-primary', 'the primary has changed', 'Write again.');

@@ -112,6 +112,7 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
     'SELECT DISTINCT place FROM mirror_applied ORDER BY place DESC',
   );
   const deleteApplied = db.prepare<null, [number]>('DELETE FROM mirror_applied WHERE place <= ?');
+  const deleteLost = db.prepare<null, [number]>('DELETE FROM mirror_applied WHERE place > ?');
   const clearAll = db.transaction(() => {
     const emptied = [...schema.tables.map(({ name }) => name), 'sqlite_sequence', 'mirror_place', 'mirror_applied'];
     for (const name of emptied) db.run(`DELETE FROM ${quoted(name)}`);
@@ -125,6 +126,8 @@ export function openMirror(path: string, nowMs: () => number, onDamaged: OnDamag
     ({ tables, sequences }: ChangeSet, next: MirrorPlace, from: MirrorPlace | undefined) => {
       if (!Bun.deepEquals(presentPlace(), from)) return;
       const { cluster, place, copied } = next;
+      // A former primary has the places that a fail-over has lost. The mirror no longer has what was changed there.
+      if (from && place < from.place) deleteLost.run(place);
       for (const { table, rows, removed } of tables) {
         const { put, remove } = writers.get(table.name)!;
         for (const key of removed) remove.run(...(key as StoredCell[]));

@@ -77,3 +77,15 @@ test('mirrors have the rows, ids and errors that one database has after the same
       { numRuns: IS_LONG ? 300 : 25 },
     );
   }));
+
+test('a mirror that goes back to a place forgets what was changed after it', () =>
+  withFolder((folder) => {
+    const mirror = mirrorAt(join(folder, 'mirror'));
+    const at = (place: number) => ({ cluster: CLUSTER, place, copied: null });
+    for (const place of [5, 6, 7])
+      mirror.apply(mirror.rehearse((tx) => WRITES[0]!(tx, place), 0).changes, at(place), mirror.place());
+    expect(mirror.appliedPlaces()).toEqual([7, 6, 5]);
+    mirror.apply({ tables: [], sequences: [], written: { keys: [], group: 'others' } }, at(5), at(7));
+    expect(mirror.appliedPlaces()).toEqual([5]);
+    mirror.close();
+  }));
