@@ -1,9 +1,11 @@
 import { EngineAway, EngineRefused } from './engine-errors.ts';
 import { PostgresSession, type SessionOptions } from './postgres-session.ts';
-import type { StoreUrl } from './store-url.ts';
+import type { StoreHost, StoreUrl } from './store-url.ts';
 
 /** How long the other hosts may take after the first primary has answered, ms. */
 const OTHERS_MS = 500;
+/** The pause before a host that is no primary is asked again, while another one is silent, ms. */
+const AGAIN_MS = 250;
 
 /** The newest timeline that a process has seen of a system of Postgres. */
 export interface KnownTimeline {
@@ -14,7 +16,8 @@ export interface KnownTimeline {
 /**
  * Asks all hosts at once, and returns a session at the primary. If several hosts claim to be one, it takes the newest timeline: an old primary
  * that somebody has started again after a promotion has an older one. One of an older timeline than the known one does not count, because it
- * lacks what was written since. Rejects with `EngineAway` or `EngineRefused`.
+ * lacks what was written since. A host that starts, or is promoted, is found although another one stays silent. Rejects with `EngineAway` or
+ * `EngineRefused`.
  */
 export async function findPrimary(
   url: StoreUrl,
@@ -25,13 +28,24 @@ export async function findPrimary(
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   let isDecided = false;
   let timer: NodeJS.Timeout | undefined;
-  const attempts = url.hosts.map(async (host, i) => {
-    const result = await PostgresSession.open(url, host, options).catch((error: Error) => error);
-    if (isDecided && result instanceof PostgresSession) result.close();
-    found[i] = result;
-    if (isPrimary(result)) timer ??= setTimeout(resolve, OTHERS_MS);
-  });
-  await Promise.race([Promise.all(attempts), enough]);
+  const ask = async (host: StoreHost, i: number): Promise<void> => {
+    while (!isDecided) {
+      const result = await PostgresSession.open(url, host, options).catch((error: Error) => error);
+      if (isDecided && result instanceof PostgresSession) result.close();
+      if (isDecided) return;
+      const before = found[i];
+      if (before instanceof PostgresSession) before.close();
+      found[i] = result;
+      if (!found.includes(undefined)) return resolve();
+      if (isPrimary(result) && !isReplaced(result, known)) {
+        timer ??= setTimeout(resolve, OTHERS_MS);
+        return;
+      }
+      await Bun.sleep(AGAIN_MS);
+    }
+  };
+  for (const [i, host] of url.hosts.entries()) void ask(host, i);
+  await enough;
   clearTimeout(timer);
   isDecided = true;
   const primary = found

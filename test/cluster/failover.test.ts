@@ -158,6 +158,18 @@ describe('one server', () => {
     60_000,
   );
 
+  testWithPostgres('that starts again is found although another host stays silent', async () => {
+    await using silent = await startTcpProxy(server.port);
+    silent.cut();
+    await server.kill();
+    open([server, silent], { connectMs: 5_000, deadlineMs: 8_000 });
+    const work = engine!.transaction(insertRow(1));
+    await server.resume();
+    const startedAt = performance.now();
+    await work;
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
+  });
+
   testWithPostgres('that an operator makes read-only is not used until it can be written again', async () => {
     await open([server]).transaction(insertRow(1));
     const setReadOnly = async (is: 'on' | 'off') => {
