@@ -3,7 +3,7 @@ import { cleanLine } from '../core/clean-text.ts';
 import { ENGINE_AWAY, OperatorError } from '../core/errors.ts';
 
 /** Why no primary does the work: each cause can end without a change of the settings. */
-export type AwayReason = 'unreachable' | 'no-primary' | 'lost' | 'deadline' | 'full' | 'closed';
+export type AwayReason = 'unreachable' | 'no-primary' | 'lost' | 'deadline' | 'standby' | 'full' | 'closed';
 
 /** No primary can be reached, the connection was lost, or the deadline has passed. The same call can succeed later. */
 export class EngineAway extends OperatorError {
@@ -183,6 +183,16 @@ export function overdue({ host }: ErrorPlace, deadlineMs: number, outcomeUnknown
   const message = `${host} did not complete the work within ${seconds(deadlineMs)}`;
   return new EngineAway('deadline', message, LATER_HINT, { outcomeUnknown });
 }
+
+/** Returns the error of a transaction that has passed its deadline because COMMIT, its own or that of another one, waits for a standby. */
+export function waitingForStandby({ host }: Pick<ErrorPlace, 'host'>, overdue: EngineAway): EngineAway {
+  const message = `${host} waits for a synchronous standby, which is away`;
+  const { outcomeUnknown } = overdue;
+  return new EngineAway('standby', message, STANDBY_HINT, { outcomeUnknown, cause: overdue });
+}
+
+const STANDBY_HINT =
+  'Attach the standby, or run on the primary: alter system reset synchronous_standby_names; select pg_reload_conf();';
 
 /** Returns the error of a server that does not answer what takes no time. */
 export function silent({ host }: ErrorPlace, ms: number): EngineAway {

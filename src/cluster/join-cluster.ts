@@ -165,7 +165,7 @@ export async function joinCluster(settings: ClusterSettings, events: ClusterEven
             place = excluded.place, ready = excluded.ready, seen = excluded.seen
           returning (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
             (select count(*) from zomma.replicas where name <> ${name} and seen > clock_timestamp() - ${REPLICA_SEEN_MS}::float8 * interval '1 millisecond')::int as others`,
-        { deadlineMs: BEAT_MS },
+        { deadlineMs: BEAT_MS, isLocal: true },
       );
       const { now, others } = beaten;
       servers = 1 + others;

@@ -79,7 +79,7 @@ export function startLeadership({
     await ended;
     const askedMs = performance.now();
     const lease = await engine.transaction((sql, timeline) => takeLease(sql, { name: LEAD, holder, ttlMs, timeline }), {
-      deadlineMs: everyMs * 2,
+      ...{ deadlineMs: everyMs * 2, isLocal: true },
     });
     if (!lease || performance.now() > askedMs + ttlMs) return;
     held = lease;
@@ -90,7 +90,7 @@ export function startLeadership({
   const renew = async (lease: HeldLease): Promise<void> => {
     const askedMs = performance.now();
     const isHeld = await engine.transaction((sql, timeline) => renewLease(sql, lease, { ttlMs, timeline }), {
-      deadlineMs: everyMs * 2,
+      ...{ deadlineMs: everyMs * 2, isLocal: true },
     });
     if (held !== lease) return;
     if (isHeld) sure(askedMs);
@@ -102,7 +102,7 @@ export function startLeadership({
         if (held && obstacle() !== undefined) {
           const lease = held;
           await stopLeading(obstacle()!);
-          await engine.transaction((sql) => releaseLease(sql, lease));
+          await engine.transaction((sql) => releaseLease(sql, lease), { isLocal: true });
         } else await (held ? renew(held) : take());
       } catch (error) {
         if (!(error instanceof EngineAway)) observe({ kind: 'lead_failed', error });
@@ -120,7 +120,10 @@ export function startLeadership({
       await running;
       await stopLeading('the server stops');
       // The lease ends by itself if the engine is away.
-      if (lease) await engine.transaction((sql) => releaseLease(sql, lease), { deadlineMs: everyMs }).catch(() => {});
+      if (lease)
+        await engine
+          .transaction((sql) => releaseLease(sql, lease), { deadlineMs: everyMs, isLocal: true })
+          .catch(() => {});
     },
   };
 }

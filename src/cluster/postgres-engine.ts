@@ -1,7 +1,7 @@
 import type { SQL } from 'bun';
 import { withinMs } from '../core/within-ms.ts';
 import { BellListener } from './bell-listener.ts';
-import { EngineAway, LATER_HINT, START_HINT, seconds } from './engine-errors.ts';
+import { EngineAway, LATER_HINT, START_HINT, seconds, waitingForStandby } from './engine-errors.ts';
 import { findPrimary, isPrimary, isReplaced, type KnownTimeline, timelineOf } from './find-primary.ts';
 import {
   openClient,
@@ -77,6 +77,8 @@ const DEFAULTS = {
 
 /** The pause after an error of a connection, ms. It bounds the connections per second to a server that refuses them. */
 const PAUSE_MS = 250;
+/** Time to find out why a transaction has passed its deadline, ms. A primary that is silent is to be given up soon. */
+const EXPLAIN_MS = 300;
 /** Postgres cuts longer names. */
 const NAME_MAX = 63;
 
@@ -132,10 +134,12 @@ class PostgresEngine implements Engine {
       const session = await this.#takeSession(deadlineMs, endMs);
       try {
         return await session.transaction(work, { ...options, deadlineMs: Math.max(1, endMs - performance.now()) });
-      } catch (error) {
-        if (this.#isClosed) throw closed(error);
+      } catch (thrown) {
+        if (this.#isClosed) throw closed(thrown);
+        const error = await this.#explained(thrown, session);
         const isLost = error instanceof EngineAway && (!session.isOpen || error.reason === 'no-primary');
-        if (isLost && !this.#stale.has(session)) this.#drop(error);
+        // The connections are sound while COMMIT waits for a standby.
+        if (isLost && error.reason !== 'standby' && !this.#stale.has(session)) this.#drop(error);
         throw error;
       } finally {
         if (session.isOpen && !this.#stale.has(session))
@@ -145,6 +149,18 @@ class PostgresEngine implements Engine {
     } finally {
       this.#slots.give();
     }
+  }
+
+  /** Returns an error that says so if a deadline has passed because the primary waits for a synchronous standby. */
+  async #explained(error: unknown, { host }: PostgresSession): Promise<unknown> {
+    if (!(error instanceof EngineAway && error.reason === 'deadline')) return error;
+    const options = { ...this.#sessionOptions, connectMs: EXPLAIN_MS };
+    const asking = await PostgresSession.open(this.#url, host, options).catch(() => undefined);
+    const ask = (sql: Transaction) => sql`
+      select 1 as one from pg_stat_activity where usename = current_user and wait_event = 'SyncRep' limit 1`;
+    const waiting = await asking?.transaction(ask, { deadlineMs: EXPLAIN_MS }).catch(() => []);
+    asking?.close();
+    return waiting?.length ? waitingForStandby({ host: host.text }, error) : error;
   }
 
   onBell(channel: string, listener: () => void): Disposable {

@@ -31,6 +31,8 @@ export interface TransactionOptions {
   readonly deadlineMs?: number;
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
+  /** Whether COMMIT waits for no synchronous standby: what is written need not outlive the primary. */
+  readonly isLocal?: boolean;
 }
 
 export interface SessionOptions {
@@ -251,6 +253,7 @@ function beginOf({
   deadlineMs,
   isolation = 'read committed',
   readOnly = false,
+  isLocal = false,
 }: TransactionOptions & { readonly deadlineMs: number }): string {
   const idleMs = Math.min(deadlineMs, IDLE_IN_TRANSACTION_MS);
   return [
@@ -259,5 +262,6 @@ function beginOf({
     `set local statement_timeout = ${Math.ceil(deadlineMs)}`,
     `set local lock_timeout = ${Math.ceil(deadlineMs)}`,
     `set local idle_in_transaction_session_timeout = ${Math.ceil(idleMs)}`,
+    ...(isLocal ? ['set local synchronous_commit = local'] : []),
   ].join('; ');
 }

@@ -192,7 +192,6 @@ export async function openReplica({
       let base: MirrorPlace | undefined;
       const append = async (sql: Transaction, timeline: number): Promise<number | undefined> => {
         await sql.unsafe(APPEND_LOCK);
-        if (!isSynchronous) await sql.unsafe('set local synchronous_commit = local');
         if (lease) await requireLease(sql, lease, timeline);
         for (;;) {
           const present = mirror.place()!;
@@ -209,7 +208,7 @@ export async function openReplica({
         return await appendChanges(sql, rehearsed.changes, { timeline, replica: name, batch });
       };
       try {
-        const place = await engine.transaction(append, { deadlineMs: WRITE_MS });
+        const place = await engine.transaction(append, { deadlineMs: WRITE_MS, isLocal: !isSynchronous });
         if (place !== undefined) {
           mirror.apply(rehearsed!.changes, { ...base!, place }, base);
           announce(place);

@@ -114,11 +114,15 @@ describe('with a standby', () => {
       await standby.until('select count(*) = 1 as holds from rows', USER);
       standby.freeze();
       const error = await engine!.transaction(insertRow(2)).catch((error: EngineAway) => error);
-      expect(error).toMatchObject({ name: 'EngineAway', reason: 'deadline', outcomeUnknown: true });
+      const message = `${primary.address} waits for a synchronous standby, which is away`;
+      expect(error).toMatchObject({ name: 'EngineAway', reason: 'standby', outcomeUnknown: true, message });
+      // The primary is not given up: what needs no standby goes on.
+      expect(engine!.state).toMatchObject({ host: primary.address, problem: null });
+      await engine!.transaction(insertRow(4), { isLocal: true });
       standby.thaw();
-      await standby.until('select count(*) = 2 as holds from rows', USER);
+      await standby.until('select count(*) = 3 as holds from rows', USER);
       await untilDone(() => engine!.transaction(insertRow(3)));
-      await standby.until('select array_agg(n order by n) = array[1, 2, 3] as holds from rows', USER);
+      await standby.until('select array_agg(n order by n) = array[1, 2, 3, 4] as holds from rows', USER);
     },
     60_000,
   );
