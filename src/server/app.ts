@@ -3,6 +3,7 @@ import type { Account } from '../access/access.ts';
 import { createByteBudget } from '../access/byte-budget.ts';
 import { charge, createRateLimiter } from '../access/rate-limit.ts';
 import { createSignInCodes } from '../access/sign-in-codes.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import type { JournalStorage } from '../feeds/files/journal-storage.ts';
 import { createClientAddresses } from '../http/client-address.ts';
@@ -32,6 +33,13 @@ export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
 /** The composed service. The service does not accept requests until `listen` is called with its `handle`. */
 export type App = Awaited<ReturnType<typeof buildApp>>;
+
+/** A server without --feed simulates a market. Where it leads, it would stop the feeds of the others. */
+const mixed = () =>
+  new OperatorError(
+    'the database has market data of real feeds, and this server would add a simulated market',
+    'Give it the same --feed as the other servers, or a database of its own.',
+  );
 
 /**
  * Composes the service: the store, the feeds, the streams and the HTTP application. `catalog` replaces tools or resources of MCP. `admit`
@@ -65,6 +73,7 @@ export async function buildApp(
   const access = openAccess(memberLedger, settings.dataDir, currency);
   try {
     admit(store, simulated);
+    if (cluster && simulated && store.underlyings(false).length > 0) throw mixed();
     await access.openSecret();
     await cluster?.accept('secret', presentSecret(settings.dataDir));
     if (!access.isSecretOfMembers()) observe({ kind: 'secret_foreign', hint: FOREIGN_SECRET_HINT });
@@ -151,6 +160,7 @@ export async function buildApp(
     () => (loading.isComplete ? undefined : 'The market data is being loaded.'),
     () => (drain.isDraining ? 'The server is stopping.' : undefined),
     () => cluster?.problem(),
+    () => (currency.areMembersCurrent?.() === false ? 'The members have not been heard of for too long.' : undefined),
   ];
   const notReady = () => readiness.flatMap((reason) => reason() ?? []);
   const addresses = createClientAddresses({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
