@@ -5,7 +5,7 @@ import { clusterTables } from './row-statements.ts';
 
 /** The row that says what the database of a cluster is. */
 export interface ClusterHead {
-  /** The identity of the log: of this cluster, on this system of Postgres. A mirror of another one is of no use. */
+  /** The identity of the log. A mirror of another one is of no use. */
   readonly id: string;
   readonly schema: number;
   /** The oldest schema whose programs may use the database. */
@@ -13,6 +13,13 @@ export interface ClusterHead {
   /** From where a migration fills the database that is not complete. Null if there is none. */
   readonly migrating: string | null;
 }
+
+/**
+ * The identity of the log, as an expression on `zomma.cluster`. A standby has the same one. A database that is restored from a dump has another one,
+ * because it gives the places again that it has lost: it has another system, another database, or at least another table.
+ */
+export const CLUSTER_ID = `id::text || '/' || (select system_identifier from pg_control_system())::text
+  || '/' || (select oid from pg_database where datname = current_database())::text || '/' || 'zomma.cluster'::regclass::oid::text`;
 
 /** The lock that orders the writes, and the creation and upgrade of the tables. */
 export const APPEND_LOCK = "select pg_advisory_xact_lock(hashtext('zomma'), 1)";
@@ -88,9 +95,10 @@ export async function readHead(sql: Transaction): Promise<ClusterHead> {
       'the database has no data of Zomma',
       'Name the right database with --store. A server creates the tables when it starts: `zomma serve --store ...`.',
     );
-  const [row] = await sql`
-    select id::text || '/' || (select system_identifier from pg_control_system())::text as id, schema, least_reader,
-      (select name from zomma.migration where completed_at is null) as migrating from zomma.cluster`;
+  const [row] = await sql.unsafe(
+    `select ${CLUSTER_ID} as id, schema, least_reader, (select name from zomma.migration where completed_at is null) as migrating
+       from zomma.cluster`,
+  );
   const head = { id: row.id, schema: row.schema, leastReader: row.least_reader, migrating: row.migrating };
   requireKnown(head);
   return head;

@@ -1,6 +1,7 @@
 import type { AppliedRow, ChangeSet, MirrorPlace } from '../store/mirror.ts';
 import { rowKeyOf, type TableChanges } from '../store/mirrored-tables.ts';
 import { EVERYTHING, type LogStep, readLog, sequencesIn, TIMELINE_PLACES } from './change-log.ts';
+import { CLUSTER_ID } from './cluster-schema.ts';
 import type { KnownTimeline } from './find-primary.ts';
 import type { Transaction } from './postgres-session.ts';
 import { clusterTables } from './row-statements.ts';
@@ -23,13 +24,15 @@ export async function readAfter(
   { cluster, place }: MirrorPlace,
   timeline: number,
 ): Promise<ReadAfter> {
-  const [{ id, system, is_there, kept_from }] = await sql`
-    select id::text as id, (select system_identifier::text from pg_control_system()) as system,
-      exists (select 1 from zomma.appends where place = ${place}) as is_there, kept_from::float8 as kept_from from zomma.cluster`;
-  if (cluster !== `${id}/${system}`) return { kind: 'foreign' };
+  const [{ id, is_there, kept_from }] = await sql.unsafe(
+    `select ${CLUSTER_ID} as id, exists (select 1 from zomma.appends where place = $1) as is_there, kept_from::float8 as kept_from
+       from zomma.cluster`,
+    [place],
+  );
+  if (cluster !== id) return { kind: 'foreign' };
   if (place < kept_from) return { kind: 'gone' };
   if (place > 0 && !is_there) {
-    const by = { system, timeline: Math.floor(place / TIMELINE_PLACES) };
+    const by = { system: cluster.split('/')[1]!, timeline: Math.floor(place / TIMELINE_PLACES) };
     return timeline < by.timeline ? { kind: 'replaced', by } : { kind: 'lost' };
   }
   return { kind: 'read', step: await readLog(sql, place) };

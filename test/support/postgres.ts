@@ -197,6 +197,11 @@ export class PostgresServer implements AsyncDisposable {
     );
   }
 
+  /** Runs a program of Postgres on this server as the superuser. It may write into `folder`. */
+  program(name: string, args: readonly string[]): Promise<void> {
+    return runProgram(name, ['-h', this.folder, '-p', String(this.port), '-U', 'postgres', ...args]);
+  }
+
   /** Runs a statement as superuser, with a connection of its own. */
   async query(statement: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
     const sql = new SQL('postgres://host', {

@@ -87,3 +87,25 @@ async function expectAwayOf({ engine, replica }: Awaited<ReturnType<typeof openA
   do expect(await awayOf(replica.catchUp())).toBeInstanceOf(EngineAway);
   while (!engine.state.problem?.startsWith('no primary'));
 }
+
+testWithPostgres('a log that is restored from a dump is copied anew, although it gives the same places again', () =>
+  withFolder(async (folder) => {
+    await using server = await PostgresServer.start();
+    const [path, other] = [join(folder, 'mirror'), join(folder, 'other')];
+    const dump = join(server.folder, 'dump.sql');
+    const writeAll = async (at: string, from: number, to: number) => {
+      await using opened = await openAt(at, server);
+      for (let n = from; n < to; n++) await opened.replica.store.write((tx) => WRITES[n % WRITES.length]!(tx, n));
+      return opened.replica.place();
+    };
+    await writeAll(path, 0, 5);
+    await server.program('pg_dump', ['-d', 'zomma', '-f', dump]);
+    const lost = await writeAll(path, 5, 10);
+    await server.query('drop schema zomma cascade', 'zomma');
+    await server.program('psql', ['-q', '-d', 'zomma', '-f', dump]);
+    expect(await writeAll(other, 20, 35)).toBeGreaterThanOrEqual(lost);
+    await using again = await openAt(path, server);
+    await again.replica.catchUp();
+    expect(rowsIn(path)).toEqual(rowsIn(other));
+  }),
+);
