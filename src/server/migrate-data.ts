@@ -111,6 +111,13 @@ async function intoFolder(
   dataDir: string,
   events: MigrationEvents,
 ): Promise<MigrationReport> {
+  if (hasData(dataDir, MIRROR)) {
+    // No server starts on a folder with both kinds of data.
+    throw new OperatorError(
+      `${dataDir} has the copy of a database that servers share`,
+      'Name a new folder with --to.',
+    );
+  }
   using _lock = lockData(dataDir);
   const secret = secretIn(dataDir);
   const needsSecret = secret === undefined;

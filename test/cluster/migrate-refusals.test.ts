@@ -100,6 +100,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     make: ({ dataDir }) => openStore(fileIn(dataDir), Date.now).close(),
     error: /folder has data already/,
   },
+  'down: the copy of a database in the folder': {
+    way: 'down',
+    make: ({ dataDir }) => openStore(join(dataDir, MIRROR), Date.now).close(),
+    error: /folder has the copy of a database that servers share/,
+  },
   'down: an unfinished migration in the database': {
     way: 'down',
     make: inDatabase(UNFINISHED),
