@@ -121,17 +121,21 @@ async function intoFolder(
   using _lock = lockData(dataDir);
   const secret = secretIn(dataDir);
   const needsSecret = secret === undefined;
+  const finished = finishDraft(dataDir);
+  // Before the secret: with other data in the folder, the right secret does not help.
+  if (hasData(dataDir) && finished === undefined) throw filled(dataDir);
   const from = await openClusterOrigin(engine, name, secret);
-  if (isSame(finishDraft(dataDir), from.origin) && hasData(dataDir))
-    return { tables: undefined, bytes: 0, needsSecret };
-  if (hasData(dataDir)) {
-    throw new OperatorError(`${dataDir} has data already`, 'Migrate into a new folder, and give it to the server.');
-  }
+  if (isSame(finished, from.origin) && hasData(dataDir)) return { tables: undefined, bytes: 0, needsSecret };
+  if (hasData(dataDir)) throw filled(dataDir);
   using target = openMigrationDraft(dataDir, from.origin);
   const report = await copyAndCompare(from, target, from.bytes, events);
   await from.requireUnchanged();
   target.complete();
   return { ...report, needsSecret };
+}
+
+function filled(dataDir: string): OperatorError {
+  return new OperatorError(`${dataDir} has data already`, 'Migrate into a new folder, and give it to the server.');
 }
 
 function isSame(a: CopyOrigin | undefined, b: CopyOrigin): boolean {

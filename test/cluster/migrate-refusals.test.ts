@@ -34,6 +34,7 @@ const SEEN = `insert into zomma.replicas values ('second', 'second x', '1', 1, 0
 const LEADS = `insert into zomma.leases values ('lead', 'second x', 1, clock_timestamp() + interval '20 s')`;
 const UNFINISHED = `insert into zomma.migration (one, name, identity, version, mark) values (1, '/srv/other', 'other', '', '{}')`;
 const APPEND = `insert into zomma.appends (place, replica, batch, tables, written, bytes) values (1, 'r', gen_random_uuid(), '{}', '{}', 0)`;
+const ROW = inDatabase(`insert into zomma.feed_marks values ('files', 'a', 'b', 1)`);
 const OTHER_SECRET: Refusal['make'] = ({ dataDir }) =>
   writeFileSync(join(dataDir, 'secret'), SECRET.with(0, 1), { mode: 0o600 });
 const schemaOf = (schema: number, leastReader = SCHEMA) =>
@@ -44,13 +45,29 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   'a server that leads': { way: 'up', make: inDatabase(LEADS), error: /the server second leads in the database/ },
   'a row in the database': {
     way: 'up',
-    make: inDatabase(`insert into zomma.feed_marks values ('files', 'a', 'b', 1)`),
+    make: ROW,
     error: /the database has data of Zomma already, in its table feed_marks/,
   },
   'a change in the log': {
     way: 'up',
     make: inDatabase(APPEND),
     error: /the database has data of Zomma already, in its table appends/,
+  },
+  'a row in the database, and another secret': {
+    way: 'up',
+    async make(given) {
+      OTHER_SECRET(given);
+      await ROW(given);
+    },
+    error: /the database has data of Zomma already, in its table feed_marks/,
+  },
+  'a row in the database, and no secret': {
+    way: 'up',
+    async make(given) {
+      rmSync(join(given.dataDir, 'secret'));
+      await ROW(given);
+    },
+    error: /the database has data of Zomma already, in its table feed_marks/,
   },
   'another secret': { way: 'up', make: OTHER_SECRET, error: /has another secret than/ },
   'no secret, but one in the database': {
@@ -98,6 +115,14 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   'down: data in the folder': {
     way: 'down',
     make: ({ dataDir }) => openStore(fileIn(dataDir), Date.now).close(),
+    error: /folder has data already/,
+  },
+  'down: data in the folder, and another secret': {
+    way: 'down',
+    make(given) {
+      OTHER_SECRET(given);
+      openStore(fileIn(given.dataDir), Date.now).close();
+    },
     error: /folder has data already/,
   },
   'down: the copy of a database in the folder': {
@@ -162,6 +187,8 @@ describe('a migration is refused in one sentence, and changes nothing, for', () 
       expect(refused!.message).toMatch(error);
       expect(refused!.message).not.toMatch(/[.\n]\s|\.$/);
       expect(refused!.hint).toMatch(/\.$/);
+      // The keys of the members in the folder fit its own secret only.
+      expect(refused!.hint).not.toMatch(/^Copy/);
       expect([await dumpOf(database), filesIn(dataDir)]).toEqual(before);
     });
   }
