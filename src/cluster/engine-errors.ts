@@ -1,6 +1,8 @@
+import { lookup } from 'node:dns/promises';
 import { SQL } from 'bun';
 import { cleanLine } from '../core/clean-text.ts';
-import { ENGINE_AWAY, OperatorError } from '../core/errors.ts';
+import { ENGINE_AWAY, errorCode, OperatorError } from '../core/errors.ts';
+import { withinMs } from '../core/within-ms.ts';
 
 /** Why no primary does the work: each cause can end without a change of the settings. */
 export type AwayReason = 'unreachable' | 'no-primary' | 'lost' | 'deadline' | 'standby' | 'full' | 'closed';
@@ -165,6 +167,23 @@ export function engineError(error: unknown, place: ErrorPlace, stage: Stage): un
   const isLost = state === undefined ? !IN_QUERY.test(known) : severity !== 'ERROR';
   if (isLost) return new EngineAway('lost', `the connection to ${place.host} was lost: ${detail}`, LATER_HINT, details);
   return new EngineRefused('sql', `${place.host} refuses a statement: ${detail}`, OWN, state, error);
+}
+
+/** The time to ask for the address of a name, ms. */
+const LOOKUP_MS = 1_000;
+
+/** Translates an error of a connection that does not open. Bun reports a name without an address like a server that does not run. */
+export async function openingError(error: unknown, name: string, place: ErrorPlace): Promise<unknown> {
+  const known = engineError(error, place, 'opening');
+  if (errorCode(error) !== 'ERR_POSTGRES_CONNECTION_REFUSED' || name.startsWith('/')) return known;
+  let isUnknown = false;
+  const asked = lookup(name).catch((failure: unknown) => {
+    isUnknown = errorCode(failure) === 'ENOTFOUND';
+  });
+  await withinMs(LOOKUP_MS, asked);
+  if (!isUnknown) return known;
+  const hint = 'Correct the host of --store, or the DNS of this machine.';
+  return new EngineAway('unreachable', `the name ${name} has no address`, hint, { cause: error });
 }
 
 /** The SQLSTATE of a statement after a failed one. */

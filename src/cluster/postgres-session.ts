@@ -6,6 +6,7 @@ import {
   type ErrorPlace,
   engineError,
   lostConnection,
+  openingError,
   overdue,
   rolledBack,
   type Stage,
@@ -132,7 +133,7 @@ export class PostgresSession {
       return session;
     } catch (error) {
       session.close();
-      throw engineError(error, place, 'opening');
+      throw await openingError(error, host.host, place);
     }
   }
 

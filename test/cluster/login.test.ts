@@ -96,7 +96,7 @@ describe('an error is one sentence with a hint', () => {
         'EngineAway',
         'unreachable',
         `postgres://${USER}@no.such.host.invalid/${USER}`,
-        'no.such.host.invalid:5432 cannot be reached',
+        'the name no.such.host.invalid has no address',
       ],
     ] as const;
     for (const [kind, reason, text, message] of causes) {
@@ -128,7 +128,7 @@ describe('an error is one sentence with a hint', () => {
     const port = await freePort();
     const error = await refused(`postgres://${USER}@127.0.0.1:${port},no.such.host.invalid/${USER}`);
     expect(error.message).toBe(
-      `no primary among the hosts of --store: 127.0.0.1:${port} cannot be reached, no.such.host.invalid:5432 cannot be reached`,
+      `no primary among the hosts of --store: 127.0.0.1:${port} cannot be reached, the name no.such.host.invalid has no address`,
     );
   });
 });

@@ -12,7 +12,7 @@ import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { MIRROR } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { NOW_MS } from '../store/every-write.ts';
-import { PASSWORD, postgresForTests, testWithPostgres } from '../support/postgres.ts';
+import { freePort, PASSWORD, postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { fileIn, fillFolder, killedMigration, migration, newDatabase, openTables, SECRET } from './migrations.ts';
 
@@ -246,6 +246,26 @@ describe('a migration is refused in one sentence, and changes nothing, for', () 
     await server.query(APPEND, database);
     expect(await message()).toBe('the database was changed during the migration');
     await engine.close();
+  });
+
+  testWithPostgres('a database that cannot be reached, by the flag that names it', async () => {
+    const dataDir = fillFolder(at('from'));
+    const [port, other] = [await freePort(), await freePort()];
+    for (const [hosts, sentence] of [
+      [
+        `127.0.0.1:${port}`,
+        /cannot be reached\n {2}Start Postgres there, or correct the host and the port of FLAG\.\n/,
+      ],
+      [`127.0.0.1:${port},127.0.0.1:${other}`, /no primary among the hosts of FLAG: .*\n {2}.*, or correct FLAG\.\n/],
+      ['nohost.invalid', /the name nohost\.invalid has no address\n {2}Correct the host of FLAG, or the DNS/],
+    ] as const)
+      for (const flag of ['--to', '--from']) {
+        const url = `postgres://${USER}@${hosts}/none`;
+        const done = await (flag === '--to' ? migration(dataDir, url) : migration(url, at('to')));
+        expect(done.code).toBe(1);
+        expect(done.stderr.replaceAll(flag, 'FLAG')).toMatch(sentence);
+        expect(done.stderr).not.toContain('--store');
+      }
   });
 
   testWithPostgres('two folders, two databases, and a URL that names no database', async () => {
