@@ -59,6 +59,7 @@ export interface ErrorPlace {
   readonly host: string;
   readonly user: string;
   readonly database: string;
+  readonly hasPassword: boolean;
 }
 
 type Form = (place: ErrorPlace, detail: string) => readonly [message: string, hint: string];
@@ -83,13 +84,21 @@ const AWAY: readonly (readonly [codes: RegExp, reason: AwayReason, form: Form])[
   [/^(?:08|57|58)/, 'lost', ({ host }, detail) => [`${host} ended the connection: ${detail}`, LATER_HINT]],
 ];
 
+const PASSWORD_PLACES =
+  'the file that ZOMMA_STORE_PASSWORD_FILE names, which a server reads when it starts, or a line of the file that PGPASSFILE names, which each new connection reads';
 const LOGIN = 'Correct the user of --store, or pg_hba.conf of Postgres.';
 
 const REFUSED: readonly (readonly [codes: RegExp, reason: RefusedReason, form: Form])[] = [
   [
     /^28P01$/,
     'password',
-    ({ host, user }) => [`${host} refuses the password of the user "${user}"`, 'Correct the password.'],
+    ({ host, user, hasPassword }) =>
+      hasPassword
+        ? [
+            `${host} refuses the password of the user "${user}", or does not know the user`,
+            `Correct the user of --store, or the password: ${PASSWORD_PLACES}.`,
+          ]
+        : [`${host} asks for the password of the user "${user}", and none is given`, `Write it to ${PASSWORD_PLACES}.`],
   ],
   [/^28/, 'login', ({ host, user }, detail) => [`${host} refuses the user "${user}": ${detail}`, LOGIN]],
   [

@@ -76,6 +76,7 @@ describe('an error is one sentence with a hint', () => {
 
   testWithPostgres('for each cause', async () => {
     await server.query('create role stranger login');
+    await server.allow('unknown');
     const { address } = server;
     const causes = [
       ['EngineRefused', 'database', `postgres://${USER}@${address}/none`, `${address} has no database "none"`],
@@ -104,13 +105,19 @@ describe('an error is one sentence with a hint', () => {
       expect(error).toBeInstanceOf(kinds[kind]);
       expect(error).toMatchObject({ reason, message: expect.stringContaining(message) });
     }
-    for (const password of ['wrong', '']) {
-      const error = await refused(`postgres://${USER}@${address}/${USER}`, {}, password);
-      expect(error).toMatchObject({
+    const url = `postgres://${USER}@${address}/${USER}`;
+    const places =
+      /ZOMMA_STORE_PASSWORD_FILE names, which a server reads when it starts, .* PGPASSFILE names, which each new connection reads\.$/;
+    for (const [text, password, message] of [
+      [url, 'wrong', `${address} refuses the password of the user "${USER}", or does not know the user`],
+      [url, '', `${address} asks for the password of the user "${USER}", and none is given`],
+      [`postgres://unknown@${address}/${USER}`, 'wrong', `password of the user "unknown", or does not know the user`],
+    ] as const)
+      expect(await refused(text, {}, password)).toMatchObject({
         reason: 'password',
-        message: expect.stringContaining(`${address} refuses the password of the user "${USER}"`),
+        message: expect.stringContaining(message),
+        hint: expect.stringMatching(places),
       });
-    }
     const old = await refused(`postgres://${USER}@${address}/${USER}`, { leastVersion: 990_000 });
     expect(old).toMatchObject({ reason: 'version', message: `${address} is older than Postgres 99` });
   });
