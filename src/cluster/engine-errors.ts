@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { SQL } from 'bun';
 import { cleanLine } from '../core/clean-text.ts';
 import { ENGINE_AWAY, errorCode, OperatorError } from '../core/errors.ts';
+import { shellLine } from '../core/shell-line.ts';
 import { withinMs } from '../core/within-ms.ts';
 
 /** Why no primary does the work: each cause can end without a change of the settings. */
@@ -104,7 +105,10 @@ const REFUSED: readonly (readonly [codes: RegExp, reason: RefusedReason, form: F
   [
     /^3D000$/,
     'database',
-    ({ host, database }) => [`${host} has no database "${database}"`, `Create it: createdb ${database}.`],
+    ({ host, user, database }) => [
+      `${host} has no database "${database}"`,
+      `Create it there as the user postgres: \`${shellLine('createdb', '-O', user, database)}\`.`,
+    ],
   ],
   [
     /^ERR_POSTGRES_TLS/,

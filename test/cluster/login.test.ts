@@ -118,6 +118,14 @@ describe('an error is one sentence with a hint', () => {
         message: expect.stringContaining(message),
         hint: expect.stringMatching(places),
       });
+    for (const [name, words] of [
+      ['none', 'none'],
+      ['my data', '"my data"'],
+      ['$x', "'$x'"],
+    ] as const)
+      expect((await refused(`postgres://${USER}@${address}/${encodeURIComponent(name)}`)).hint).toBe(
+        `Create it there as the user postgres: \`createdb -O ${USER} ${words}\`.`,
+      );
     const old = await refused(`postgres://${USER}@${address}/${USER}`, { leastVersion: 990_000 });
     expect(old).toMatchObject({ reason: 'version', message: `${address} is older than Postgres 99` });
   });
