@@ -6,6 +6,11 @@ import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from
 /** The settings that say where the data of a command is. */
 export const DATA_PLACE = ['dataDir', 'store', 'storePassword'] as const satisfies readonly SettingName[];
 
+/** A credential has no flag that would show it in the help. */
+const { env: STORE_PASSWORD } = SETTINGS.storePassword;
+const STORE_PASSWORD_HELP = `The password of a Postgres database comes from ${STORE_PASSWORD}, from the file that ${STORE_PASSWORD}_FILE names,
+or from the file of libpq's form that PGPASSFILE names.`;
+
 interface SettingsOptions {
   /** The settings that have no default in this command. */
   readonly withoutDefault?: readonly SettingName[];
@@ -33,6 +38,7 @@ export class CliCommand extends Command {
       if (option) this.addOption(option.hideHelp(hidden.includes(name)));
     }
     this.settingsFile();
+    this.storePasswordHelp(names);
     return this.hook('preAction', async (_, action) => {
       const sources = await sourcesFor(action);
       for (const name of names) {
@@ -53,7 +59,7 @@ export class CliCommand extends Command {
 
   /** Adds the flags of some settings, and `--config`. The values stay texts, so that all can be shown and checked at once. */
   rawSettings(names: readonly SettingName[], { shown = false } = {}): this {
-    if (!shown) this.settingsFile();
+    if (!shown) this.settingsFile().storePasswordHelp(names);
     for (const name of names) {
       const option = settingOption(name, (SETTINGS[name] as Setting).default);
       if (option) this.addOption(option.hideHelp(!shown));
@@ -82,6 +88,10 @@ export class CliCommand extends Command {
 
   examples(...lines: readonly string[]): this {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`);
+  }
+
+  private storePasswordHelp(names: readonly SettingName[]): this {
+    return names.includes('storePassword') ? this.addHelpText('after', `\n${STORE_PASSWORD_HELP}`) : this;
   }
 
   private settingsFile(): this {

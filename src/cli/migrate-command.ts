@@ -17,10 +17,6 @@ export function addMigrate(program: CliCommand): void {
     .requiredOption('--to <place>', 'URL of the Postgres database, or data folder, to fill')
     .json()
     .settings(['storePassword'])
-    .addHelpText(
-      'after',
-      '\nThe password of the database comes from ZOMMA_STORE_PASSWORD, or from the file that ZOMMA_STORE_PASSWORD_FILE names.',
-    )
     .examples(
       'zomma migrate --from /var/lib/zomma --to postgres://zomma@db1,db2/zomma',
       'zomma migrate --from postgres://zomma@db1,db2/zomma --to /var/lib/zomma-alone',

@@ -10,7 +10,8 @@ const CREDENTIALS = Object.values<Setting>(SETTINGS)
 
 const CREDENTIALS_HELP = `Credentials have no flag, because every user of the machine can see a command line. They come from the environment,
 or from a file that the variable with _FILE at its end names:
-  ${[...CREDENTIALS, `${SETTINGS.myKeyToken.env} for /api/v1/auth/my-key`].join(', ')}`;
+  ${[...CREDENTIALS, `${SETTINGS.myKeyToken.env} for /api/v1/auth/my-key`, `${SETTINGS.storePassword.env} for --store`].join(', ')}
+The file that PGPASSFILE names can have the password for --store, too.`;
 
 /** Adds `zomma serve`, which runs the service, and `zomma start`, which runs the same service with a demo member. */
 export function addServe(program: CliCommand, ports: Ports): void {

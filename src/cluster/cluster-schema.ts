@@ -1,4 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
+import { shellLine } from '../core/shell-line.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Transaction } from './postgres-session.ts';
 import { clusterTables } from './row-statements.ts';
@@ -127,9 +128,10 @@ async function requireEmptyDatabase(sql: Transaction): Promise<void> {
     select 1 as one from pg_class where relkind in ('r', 'p') and relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
       and not exists (select 1 from pg_depend where objid = pg_class.oid and deptype = 'e') limit 1`;
   if (tables.length === 0) return;
+  const [{ user }] = await sql`select current_user::text as user`;
   throw new OperatorError(
     'the database has tables of another program',
-    'Name a database of its own for Zomma with --store: `createdb zomma`.',
+    `Name a database of its own for Zomma with --store: \`${shellLine('createdb', '-O', user, 'zomma')}\`.`,
   );
 }
 

@@ -48,7 +48,7 @@ export async function acceptFile(sql: Transaction, file: SharedFile, content: Ui
 }
 
 /** Returns whether the file of this server is registered. Throws `OperatorError` if only another one is. */
-export async function isRegistered(sql: Transaction, file: SharedFile, content: Uint8Array): Promise<boolean> {
+async function isRegistered(sql: Transaction, file: SharedFile, content: Uint8Array): Promise<boolean> {
   const digest = digestOf(file, content);
   const known: { digest: string; is_valid: boolean }[] = await sql`
     select digest, until is null or until > clock_timestamp() as is_valid from zomma.shared_files where file = ${file}`;

@@ -1,6 +1,9 @@
+import { lookup } from 'node:dns/promises';
 import { SQL } from 'bun';
 import { cleanLine } from '../core/clean-text.ts';
-import { ENGINE_AWAY, OperatorError } from '../core/errors.ts';
+import { ENGINE_AWAY, errorCode, OperatorError } from '../core/errors.ts';
+import { shellLine } from '../core/shell-line.ts';
+import { withinMs } from '../core/within-ms.ts';
 
 /** Why no primary does the work: each cause can end without a change of the settings. */
 export type AwayReason = 'unreachable' | 'no-primary' | 'lost' | 'deadline' | 'standby' | 'full' | 'closed';
@@ -57,6 +60,7 @@ export interface ErrorPlace {
   readonly host: string;
   readonly user: string;
   readonly database: string;
+  readonly hasPassword: boolean;
 }
 
 type Form = (place: ErrorPlace, detail: string) => readonly [message: string, hint: string];
@@ -81,19 +85,30 @@ const AWAY: readonly (readonly [codes: RegExp, reason: AwayReason, form: Form])[
   [/^(?:08|57|58)/, 'lost', ({ host }, detail) => [`${host} ended the connection: ${detail}`, LATER_HINT]],
 ];
 
+const PASSWORD_PLACES =
+  'the file that ZOMMA_STORE_PASSWORD_FILE names, which a server reads when it starts, or a line of the file that PGPASSFILE names, which each new connection reads';
 const LOGIN = 'Correct the user of --store, or pg_hba.conf of Postgres.';
 
 const REFUSED: readonly (readonly [codes: RegExp, reason: RefusedReason, form: Form])[] = [
   [
     /^28P01$/,
     'password',
-    ({ host, user }) => [`${host} refuses the password of the user "${user}"`, 'Correct the password.'],
+    ({ host, user, hasPassword }) =>
+      hasPassword
+        ? [
+            `${host} refuses the password of the user "${user}", or does not know the user`,
+            `Correct the user of --store, or the password: ${PASSWORD_PLACES}.`,
+          ]
+        : [`${host} asks for the password of the user "${user}", and none is given`, `Write it to ${PASSWORD_PLACES}.`],
   ],
   [/^28/, 'login', ({ host, user }, detail) => [`${host} refuses the user "${user}": ${detail}`, LOGIN]],
   [
     /^3D000$/,
     'database',
-    ({ host, database }) => [`${host} has no database "${database}"`, `Create it: createdb ${database}.`],
+    ({ host, user, database }) => [
+      `${host} has no database "${database}"`,
+      `Create it there as the user postgres: \`${shellLine('createdb', '-O', user, database)}\`.`,
+    ],
   ],
   [
     /^ERR_POSTGRES_TLS/,
@@ -165,6 +180,23 @@ export function engineError(error: unknown, place: ErrorPlace, stage: Stage): un
   const isLost = state === undefined ? !IN_QUERY.test(known) : severity !== 'ERROR';
   if (isLost) return new EngineAway('lost', `the connection to ${place.host} was lost: ${detail}`, LATER_HINT, details);
   return new EngineRefused('sql', `${place.host} refuses a statement: ${detail}`, OWN, state, error);
+}
+
+/** The time to ask for the address of a name, ms. */
+const LOOKUP_MS = 1_000;
+
+/** Translates an error of a connection that does not open. Bun reports a name without an address like a server that does not run. */
+export async function openingError(error: unknown, name: string, place: ErrorPlace): Promise<unknown> {
+  const known = engineError(error, place, 'opening');
+  if (errorCode(error) !== 'ERR_POSTGRES_CONNECTION_REFUSED' || name.startsWith('/')) return known;
+  let isUnknown = false;
+  const asked = lookup(name).catch((failure: unknown) => {
+    isUnknown = errorCode(failure) === 'ENOTFOUND';
+  });
+  await withinMs(LOOKUP_MS, asked);
+  if (!isUnknown) return known;
+  const hint = 'Correct the host of --store, or the DNS of this machine.';
+  return new EngineAway('unreachable', `the name ${name} has no address`, hint, { cause: error });
 }
 
 /** The SQLSTATE of a statement after a failed one. */

@@ -5,7 +5,7 @@ import type { MirroredTable } from '../store/mirrored-tables.ts';
 import type { TableRows } from '../store/table-rows.ts';
 import { appendChanges, EVERYTHING, headPlace, sequencesIn } from './change-log.ts';
 import { APPEND_LOCK, type ClusterHead, openCluster, readHead, requireFilled } from './cluster-schema.ts';
-import { acceptFile, hasAccepted, isRegistered } from './cluster-secret.ts';
+import { acceptFile, hasAccepted, standingOf } from './cluster-secret.ts';
 import { REPLICA_SEEN_MS } from './join-cluster.ts';
 import type { Engine } from './postgres-engine.ts';
 import type { Transaction, TransactionOptions } from './postgres-session.ts';
@@ -44,7 +44,13 @@ export async function openClusterOrigin(
       requireFilled(head);
       requireSchema(head);
       await requireIdle(sql);
-      if (secret) await isRegistered(sql, 'secret', secret);
+      if (secret)
+        await requireSecret(
+          sql,
+          secret,
+          'the folder of --to',
+          'Name a new folder with --to, and copy the file "secret" of a server into it (mode 600).',
+        );
       return { name, identity: head.id, version: `schema ${SCHEMA}, place ${await headPlace(sql)}` };
     }, READ);
   const origin = await look();
@@ -86,10 +92,14 @@ export async function openClusterTarget(
     }
     if (known && known.completed_at === null && known.identity !== origin.identity) requireFilled(head);
     await requireIdle(sql);
-    if (secret) await acceptFile(sql, 'secret', secret);
-    else if (await hasAccepted(sql, 'secret')) throw withoutSecret(origin);
-    if (!known || known.completed_at !== null) {
-      await requireEmpty(sql);
+    const isNew = !known || known.completed_at !== null;
+    // Before the secret: with other data in the database, the right secret does not help.
+    if (isNew) await requireEmpty(sql);
+    if (secret) {
+      await requireSecret(sql, secret, origin.name, OTHER_DATABASE);
+      await acceptFile(sql, 'secret', secret);
+    } else if (await hasAccepted(sql, 'secret')) throw withoutSecret(origin);
+    if (isNew) {
       // The log of levels keeps its name, so streams resume.
       await sql`delete from zomma.level_log`;
       await sql`delete from zomma.migration`;
@@ -215,9 +225,20 @@ function requireSameVersion(version: string, origin: CopyOrigin, completedAt: Da
   );
 }
 
+/** The keys of the members fit the secret of their folder only, so no hint replaces it. */
+const OTHER_DATABASE =
+  'Leave the secret of the folder as it is, and name an empty database with --to, on which no server has run.';
+
+/** Throws `OperatorError` if the database has another secret than the folder. */
+async function requireSecret(sql: Transaction, secret: Uint8Array, folder: string, hint: string): Promise<void> {
+  const standing = await standingOf(sql, 'secret', secret);
+  if (standing === undefined || standing.isValid) return;
+  throw new OperatorError(`${folder} has another secret than the servers of the database`, hint);
+}
+
 function withoutSecret({ name }: CopyOrigin): OperatorError {
   return new OperatorError(
     `${name} has no secret, and the servers of the database have one`,
-    'Copy the file "secret" from the data folder of another server (mode 600), and try again.',
+    'Put the secret of the folder back into it, or name an empty database with --to, on which no server has run.',
   );
 }

@@ -6,6 +6,7 @@ import {
   type ErrorPlace,
   engineError,
   lostConnection,
+  openingError,
   overdue,
   rolledBack,
   type Stage,
@@ -117,9 +118,11 @@ export class PostgresSession {
 
   /** Opens a session. Rejects with `EngineAway` or `EngineRefused`. */
   static async open(url: StoreUrl, host: StoreHost, options: SessionOptions): Promise<PostgresSession> {
-    const place = { host: host.text, user: url.user, database: url.database };
+    let place: ErrorPlace;
     let session: PostgresSession;
     try {
+      const hasPassword = url.credentials(host).password !== '';
+      place = { host: host.text, user: url.user, database: url.database, hasPassword };
       session = new PostgresSession(url, host, options, place);
     } catch (error) {
       if (error instanceof OperatorError)
@@ -132,7 +135,7 @@ export class PostgresSession {
       return session;
     } catch (error) {
       session.close();
-      throw engineError(error, place, 'opening');
+      throw await openingError(error, host.host, place);
     }
   }
 

@@ -155,7 +155,6 @@ export async function restoreData(
   if (hasData(dataDir)) requireEmpty(dataDir).release();
   const { path, manifest } = await chooseBackup(from, { secret: own, onSkipped });
   const included = secretIn(path, passphrase);
-  using _lock = requireEmpty(dataDir);
   if (own && included && !Buffer.from(own).equals(included)) throw nonEmpty(dataDir);
   const secret = included ?? own;
   const isVerified = secret !== undefined && isSignedWith(manifest, secret);
@@ -165,6 +164,8 @@ export async function restoreData(
       `Copy the file "secret" of the earlier data folder into ${dataDir} first, or give --unverified if nobody else could change the backup.`,
     );
   }
+  // The lock creates a missing folder, so a backup is refused before.
+  using _lock = requireEmpty(dataDir);
   restoreDatabase(path, join(dataDir, DATABASE));
   if (included && !own) storeSecret(dataDir, included);
   const parts = [

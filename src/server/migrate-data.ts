@@ -52,13 +52,17 @@ export async function migrateData(request: MigrationRequest, events: MigrationEv
     );
   }
   const [flag, store] = isUrl(from) ? ['--from', from] : ['--to', to];
-  const url = urlIn(flag, { store, storePassword });
-  // Work on the file can keep this process from the answers of the database for seconds.
-  const engine = openEngine(url, { replica: 'migration', connectMs: CONNECT_MS });
   try {
-    return await (isUrl(from) ? intoFolder(engine, url.text, to, events) : intoCluster(engine, from, events));
-  } finally {
-    await engine.close();
+    const url = engineUrl({ store, storePassword });
+    // Work on the file can keep this process from the answers of the database for seconds.
+    const engine = openEngine(url, { replica: 'migration', connectMs: CONNECT_MS });
+    try {
+      return await (isUrl(from) ? intoFolder(engine, url.text, to, events) : intoCluster(engine, from, events));
+    } finally {
+      await engine.close();
+    }
+  } catch (error) {
+    throw naming(flag, error);
   }
 }
 
@@ -67,14 +71,12 @@ const CONNECT_MS = 20_000;
 
 const isUrl = (place: string) => /^postgres(?:ql)?:/.test(place);
 
-/** Parses the URL. Its errors name the flag of this command. */
-function urlIn(flag: string, settings: Parameters<typeof engineUrl>[0]): ReturnType<typeof engineUrl> {
-  try {
-    return engineUrl(settings);
-  } catch (error) {
-    if (!(error instanceof SettingError)) throw error;
-    throw new SettingError(error.message.replaceAll('--store', flag), error.hint, { cause: error });
-  }
+/** Returns an error of the database with the flag that names it in this command, where a server has `--store`. */
+function naming(flag: string, error: unknown): unknown {
+  if (!(error instanceof OperatorError) || !/--store/.test(error.message + error.hint)) return error;
+  const [message, hint] = [error.message, error.hint].map((text) => text.replaceAll(/(?<!zomma serve )--store/g, flag));
+  const Kind = error instanceof SettingError ? SettingError : OperatorError;
+  return new Kind(message!, hint!, { cause: error });
 }
 
 async function intoCluster(engine: Engine, dataDir: string, events: MigrationEvents): Promise<MigrationReport> {
@@ -111,20 +113,28 @@ async function intoFolder(
   dataDir: string,
   events: MigrationEvents,
 ): Promise<MigrationReport> {
+  if (hasData(dataDir, MIRROR)) {
+    // No server starts on a folder with both kinds of data.
+    throw new OperatorError(`${dataDir} has the copy of a database that servers share`, 'Name a new folder with --to.');
+  }
   using _lock = lockData(dataDir);
   const secret = secretIn(dataDir);
   const needsSecret = secret === undefined;
+  const finished = finishDraft(dataDir);
+  // Before the secret: with other data in the folder, the right secret does not help.
+  if (hasData(dataDir) && finished === undefined) throw filled(dataDir);
   const from = await openClusterOrigin(engine, name, secret);
-  if (isSame(finishDraft(dataDir), from.origin) && hasData(dataDir))
-    return { tables: undefined, bytes: 0, needsSecret };
-  if (hasData(dataDir)) {
-    throw new OperatorError(`${dataDir} has data already`, 'Migrate into a new folder, and give it to the server.');
-  }
+  if (isSame(finished, from.origin) && hasData(dataDir)) return { tables: undefined, bytes: 0, needsSecret };
+  if (hasData(dataDir)) throw filled(dataDir);
   using target = openMigrationDraft(dataDir, from.origin);
   const report = await copyAndCompare(from, target, from.bytes, events);
   await from.requireUnchanged();
   target.complete();
   return { ...report, needsSecret };
+}
+
+function filled(dataDir: string): OperatorError {
+  return new OperatorError(`${dataDir} has data already`, 'Migrate into a new folder, and give it to the server.');
 }
 
 function isSame(a: CopyOrigin | undefined, b: CopyOrigin): boolean {

@@ -48,7 +48,9 @@ export const SETTINGS = {
       default: 'sqlite',
       parse: values.storeOf,
     },
-    storePassword: { help: 'password of the user that --store names' },
+    storePassword: {
+      help: 'password of the user that --store names. A server reads it when it starts. Each new connection reads the file that PGPASSFILE names, which has the form of libpq, if this setting is not given',
+    },
     universe: {
       flag: '--universe <file>',
       help: 'JSON file of the tracked tickers by theme (default: a built-in universe of 59 tickers)',

@@ -85,7 +85,13 @@ export function parseWritten<Name extends SettingName>(
     return parseSetting(name, text);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
-    throw new SettingError(`${origin}: ${error.message}`, error.hint, { cause: error });
+    const { flag, env }: Setting = SETTINGS[name];
+    const own = flag?.split(' ')[0] ?? env;
+    // Many messages begin with the name of the setting. The origin takes its place.
+    const message = error.message.startsWith(`${own} `)
+      ? `${origin}${error.message.slice(own.length)}`
+      : `${origin}: ${error.message}`;
+    throw new SettingError(message, error.hint, { cause: error });
   }
 }
 

@@ -43,6 +43,15 @@ describe('help', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/Examples?:|Commands:/);
   });
+
+  test.each(['serve', 'check', 'members add', 'feeds', 'gex', 'call', 'ingest', 'mcp', 'migrate'])(
+    'zomma %s --help names the variables of the password for a Postgres database',
+    async (command) => {
+      const { stdout } = await zomma(...command.split(' '), '--help');
+      expect(stdout).toMatch(/\bZOMMA_STORE_PASSWORD\b/);
+      expect(stdout).toMatch(/\bPGPASSFILE\b/);
+    },
+  );
 });
 
 describe('gex FILE', () => {

@@ -54,7 +54,7 @@ test('`config check` tells every problem at once, and exits with 78', async () =
   expect(stdout.split('\n').filter((line) => /^\S/.test(line))).toEqual([
     'ZOMMA_PROT is not a setting',
     expect.stringContaining('ZOMMA_PORT: "eighty" is not a port'),
-    expect.stringContaining('ZOMMA_KEEP_PRINTS: --keep-prints must be'),
+    expect.stringContaining('ZOMMA_KEEP_PRINTS must be'),
     expect.stringContaining('--log-level: "loud" is not a log level'),
   ]);
   const { problems, valid } = JSON.parse((await zomma(['config', 'check', '--json'], env)).stdout);

@@ -76,6 +76,7 @@ describe('an error is one sentence with a hint', () => {
 
   testWithPostgres('for each cause', async () => {
     await server.query('create role stranger login');
+    await server.allow('unknown');
     const { address } = server;
     const causes = [
       ['EngineRefused', 'database', `postgres://${USER}@${address}/none`, `${address} has no database "none"`],
@@ -96,7 +97,7 @@ describe('an error is one sentence with a hint', () => {
         'EngineAway',
         'unreachable',
         `postgres://${USER}@no.such.host.invalid/${USER}`,
-        'no.such.host.invalid:5432 cannot be reached',
+        'the name no.such.host.invalid has no address',
       ],
     ] as const;
     for (const [kind, reason, text, message] of causes) {
@@ -104,13 +105,27 @@ describe('an error is one sentence with a hint', () => {
       expect(error).toBeInstanceOf(kinds[kind]);
       expect(error).toMatchObject({ reason, message: expect.stringContaining(message) });
     }
-    for (const password of ['wrong', '']) {
-      const error = await refused(`postgres://${USER}@${address}/${USER}`, {}, password);
-      expect(error).toMatchObject({
+    const url = `postgres://${USER}@${address}/${USER}`;
+    const places =
+      /ZOMMA_STORE_PASSWORD_FILE names, which a server reads when it starts, .* PGPASSFILE names, which each new connection reads\.$/;
+    for (const [text, password, message] of [
+      [url, 'wrong', `${address} refuses the password of the user "${USER}", or does not know the user`],
+      [url, '', `${address} asks for the password of the user "${USER}", and none is given`],
+      [`postgres://unknown@${address}/${USER}`, 'wrong', `password of the user "unknown", or does not know the user`],
+    ] as const)
+      expect(await refused(text, {}, password)).toMatchObject({
         reason: 'password',
-        message: expect.stringContaining(`${address} refuses the password of the user "${USER}"`),
+        message: expect.stringContaining(message),
+        hint: expect.stringMatching(places),
       });
-    }
+    for (const [name, words] of [
+      ['none', 'none'],
+      ['my data', '"my data"'],
+      ['$x', "'$x'"],
+    ] as const)
+      expect((await refused(`postgres://${USER}@${address}/${encodeURIComponent(name)}`)).hint).toBe(
+        `Create it there as the user postgres: \`createdb -O ${USER} ${words}\`.`,
+      );
     const old = await refused(`postgres://${USER}@${address}/${USER}`, { leastVersion: 990_000 });
     expect(old).toMatchObject({ reason: 'version', message: `${address} is older than Postgres 99` });
   });
@@ -128,7 +143,7 @@ describe('an error is one sentence with a hint', () => {
     const port = await freePort();
     const error = await refused(`postgres://${USER}@127.0.0.1:${port},no.such.host.invalid/${USER}`);
     expect(error.message).toBe(
-      `no primary among the hosts of --store: 127.0.0.1:${port} cannot be reached, no.such.host.invalid:5432 cannot be reached`,
+      `no primary among the hosts of --store: 127.0.0.1:${port} cannot be reached, the name no.such.host.invalid has no address`,
     );
   });
 });

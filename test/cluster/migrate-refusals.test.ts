@@ -12,7 +12,7 @@ import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { MIRROR } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { NOW_MS } from '../store/every-write.ts';
-import { PASSWORD, postgresForTests, testWithPostgres } from '../support/postgres.ts';
+import { freePort, PASSWORD, postgresForTests, testWithPostgres, USER } from '../support/postgres.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { fileIn, fillFolder, killedMigration, migration, newDatabase, openTables, SECRET } from './migrations.ts';
 
@@ -34,6 +34,7 @@ const SEEN = `insert into zomma.replicas values ('second', 'second x', '1', 1, 0
 const LEADS = `insert into zomma.leases values ('lead', 'second x', 1, clock_timestamp() + interval '20 s')`;
 const UNFINISHED = `insert into zomma.migration (one, name, identity, version, mark) values (1, '/srv/other', 'other', '', '{}')`;
 const APPEND = `insert into zomma.appends (place, replica, batch, tables, written, bytes) values (1, 'r', gen_random_uuid(), '{}', '{}', 0)`;
+const ROW = inDatabase(`insert into zomma.feed_marks values ('files', 'a', 'b', 1)`);
 const OTHER_SECRET: Refusal['make'] = ({ dataDir }) =>
   writeFileSync(join(dataDir, 'secret'), SECRET.with(0, 1), { mode: 0o600 });
 const schemaOf = (schema: number, leastReader = SCHEMA) =>
@@ -44,13 +45,29 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   'a server that leads': { way: 'up', make: inDatabase(LEADS), error: /the server second leads in the database/ },
   'a row in the database': {
     way: 'up',
-    make: inDatabase(`insert into zomma.feed_marks values ('files', 'a', 'b', 1)`),
+    make: ROW,
     error: /the database has data of Zomma already, in its table feed_marks/,
   },
   'a change in the log': {
     way: 'up',
     make: inDatabase(APPEND),
     error: /the database has data of Zomma already, in its table appends/,
+  },
+  'a row in the database, and another secret': {
+    way: 'up',
+    async make(given) {
+      OTHER_SECRET(given);
+      await ROW(given);
+    },
+    error: /the database has data of Zomma already, in its table feed_marks/,
+  },
+  'a row in the database, and no secret': {
+    way: 'up',
+    async make(given) {
+      rmSync(join(given.dataDir, 'secret'));
+      await ROW(given);
+    },
+    error: /the database has data of Zomma already, in its table feed_marks/,
   },
   'another secret': { way: 'up', make: OTHER_SECRET, error: /has another secret than/ },
   'no secret, but one in the database': {
@@ -99,6 +116,19 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     way: 'down',
     make: ({ dataDir }) => openStore(fileIn(dataDir), Date.now).close(),
     error: /folder has data already/,
+  },
+  'down: data in the folder, and another secret': {
+    way: 'down',
+    make(given) {
+      OTHER_SECRET(given);
+      openStore(fileIn(given.dataDir), Date.now).close();
+    },
+    error: /folder has data already/,
+  },
+  'down: the copy of a database in the folder': {
+    way: 'down',
+    make: ({ dataDir }) => openStore(join(dataDir, MIRROR), Date.now).close(),
+    error: /folder has the copy of a database that servers share/,
   },
   'down: an unfinished migration in the database': {
     way: 'down',
@@ -157,6 +187,8 @@ describe('a migration is refused in one sentence, and changes nothing, for', () 
       expect(refused!.message).toMatch(error);
       expect(refused!.message).not.toMatch(/[.\n]\s|\.$/);
       expect(refused!.hint).toMatch(/\.$/);
+      // The keys of the members in the folder fit its own secret only.
+      expect(refused!.hint).not.toMatch(/^Copy/);
       expect([await dumpOf(database), filesIn(dataDir)]).toEqual(before);
     });
   }
@@ -214,6 +246,26 @@ describe('a migration is refused in one sentence, and changes nothing, for', () 
     await server.query(APPEND, database);
     expect(await message()).toBe('the database was changed during the migration');
     await engine.close();
+  });
+
+  testWithPostgres('a database that cannot be reached, by the flag that names it', async () => {
+    const dataDir = fillFolder(at('from'));
+    const [port, other] = [await freePort(), await freePort()];
+    for (const [hosts, sentence] of [
+      [
+        `127.0.0.1:${port}`,
+        /cannot be reached\n {2}Start Postgres there, or correct the host and the port of FLAG\.\n/,
+      ],
+      [`127.0.0.1:${port},127.0.0.1:${other}`, /no primary among the hosts of FLAG: .*\n {2}.*, or correct FLAG\.\n/],
+      ['nohost.invalid', /the name nohost\.invalid has no address\n {2}Correct the host of FLAG, or the DNS/],
+    ] as const)
+      for (const flag of ['--to', '--from']) {
+        const url = `postgres://${USER}@${hosts}/none`;
+        const done = await (flag === '--to' ? migration(dataDir, url) : migration(url, at('to')));
+        expect(done.code).toBe(1);
+        expect(done.stderr.replaceAll(flag, 'FLAG')).toMatch(sentence);
+        expect(done.stderr).not.toContain('--store');
+      }
   });
 
   testWithPostgres('two folders, two databases, and a URL that names no database', async () => {

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
-import { OperatorError } from '../../src/core/errors.ts';
+import { OperatorError, SettingError } from '../../src/core/errors.ts';
 import { parseSetting, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
+import { parseWritten } from '../../src/settings/setting-sources.ts';
 import { parseSettings } from '../support/parse-settings.ts';
+import { errorOf } from '../support/thrown.ts';
 
 const VALID: readonly (readonly [SettingName, text: string, value: unknown])[] = [
   ['rateLimit', '600/min', { burst: 600, windowS: 60 }],
@@ -121,6 +123,16 @@ test.each(INVALID)('%s rejects %j', (name, texts, message) => {
   for (const text of texts) {
     expect(() => parseSetting(name, text)).toThrow(OperatorError);
     expect(() => parseSetting(name, text)).toThrow(message);
+  }
+});
+
+test.each(INVALID)('%s names its origin once in the error for %j', (name, [text]) => {
+  const { flag, env }: Setting = SETTINGS[name];
+  const own = flag?.split(' ')[0] ?? env;
+  for (const origin of [own, env, `key in /etc/zomma.toml`]) {
+    const { message } = errorOf(SettingError, () => parseWritten(name, { text: text!, origin }));
+    expect(message).toStartWith(origin);
+    expect(message.slice(origin.length)).not.toContain(own);
   }
 });
 
