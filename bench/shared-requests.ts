@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quantile } from '../src/bench/race.ts';
@@ -30,7 +30,7 @@ const users = new SharedStoreUsers(postgres);
 await using _leader = await users.serve(join(folder, 'leader'), ...flags);
 const following = join(folder, 'follower');
 mkdirSync(following, { mode: 0o700 });
-await Bun.write(join(following, 'secret'), readFileSync(join(folder, 'leader', 'secret')), { mode: 0o600 });
+copyFileSync(join(folder, 'leader', 'secret'), join(following, 'secret'));
 await using follower = await users.serve(following, ...flags);
 await users.untilCopied(following, (store) => store.snapshotCount() >= TICKERS.length);
 const { stdout } = await run(
@@ -51,7 +51,7 @@ function loadOn({ url }: Server, key: string): Promise<SocketLoad> {
     ['gex', 'gex/strikes'].map((what) => get(`/api/v1/nodes/${what.replace('gex', `gex/${ticker}`)}`)),
   );
   const computed = Buffer.from(
-    `POST /api/v1/options/greeks HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${GREEKS.length}\r\n\r\n${GREEKS}`,
+    `POST /api/v1/physics/greeks HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${GREEKS.length}\r\n\r\n${GREEKS}`,
   );
   return openSocketLoad(
     url,
@@ -63,12 +63,16 @@ function loadOn({ url }: Server, key: string): Promise<SocketLoad> {
   );
 }
 
-/** The processor time of a process so far, ns: that of all its threads, to the nanosecond. */
+/** The processor time of a process so far, ns: that of all its threads, to the nanosecond. A thread can end meanwhile. */
 function cpuNs(pid: number): number {
-  return [...new Bun.Glob('*/schedstat').scanSync(`/proc/${pid}/task`)].reduce(
-    (sum, file) => sum + Number(readFileSync(`/proc/${pid}/task/${file}`, 'utf8').split(' ')[0]),
-    0,
-  );
+  const timeOf = (thread: string): number => {
+    try {
+      return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+    } catch {
+      return 0;
+    }
+  };
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + timeOf(thread), 0);
 }
 
 const sides = [
