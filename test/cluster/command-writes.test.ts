@@ -260,6 +260,11 @@ testWithPostgres('check examines the copy, the database, the other servers and w
   expect(stale).toMatchObject({ state: 'warning', message: expect.stringContaining('accepted until ') });
 });
 
+testWithPostgres('ingest of a file again stores nothing, and says so', async () => {
+  const { stdout } = await users.command(a, ['ingest', at('test.csv')]);
+  expect(stdout).toContain('18 rows: 0 stored, 18 already known, 0 rejected\n');
+});
+
 testWithPostgres('ingest makes a folder and its copy', async () => {
   writeChain(at('new.csv'), 'NEW');
   const { code } = await users.command(at('made'), ['ingest', at('new.csv')]);
