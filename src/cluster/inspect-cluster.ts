@@ -20,8 +20,11 @@ export interface SeenReplica {
 /** What the database of a cluster says about the cluster and about files of this server. */
 export type ClusterReport = Awaited<ReturnType<typeof inspectCluster>>;
 
-/** Asks the database of a cluster, and changes nothing. `files` are those of this server that all servers share. Rejects with `OperatorError`. */
-export async function inspectCluster(login: StoreLogin, files: Partial<Readonly<Record<SharedFile, Uint8Array>>>) {
+/** The files of a server that all servers share. Undefined is one that the server lacks. */
+export type OwnFiles = Partial<Readonly<Record<SharedFile, Uint8Array | undefined>>>;
+
+/** Asks the database of a cluster, and changes nothing. Rejects with `OperatorError`. */
+export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
   const engine = openEngine(engineUrl(login), { replica: 'check' });
   try {
     // Opens the connection, whose time is not a difference of clocks.
@@ -39,7 +42,7 @@ export async function inspectCluster(login: StoreLogin, files: Partial<Readonly<
         const [lease] = await sql`
           select split_part(holder, ' ', 1) as name from zomma.leases where name = ${LEAD} and until > clock_timestamp()`;
         const standings: Partial<Record<SharedFile, Awaited<ReturnType<typeof standingOf>>>> = {};
-        for (const [file, content] of Object.entries(files) as [SharedFile, Uint8Array][])
+        for (const [file, content] of Object.entries(files) as [SharedFile, Uint8Array | undefined][])
           standings[file] = await standingOf(sql, file, content);
         return {
           head,

@@ -251,13 +251,26 @@ testWithPostgres('check examines the copy, the database, the other servers and w
     expect.stringMatching(/^ok: a: version \S+, .*, seen \d+ s ago$/),
     expect.stringMatching(/^ok: b: version \S+, .*, seen \d+ s ago$/),
   ]);
-  expect(messages('same secret')).toEqual(['ok: it is that of the other servers']);
+  expect(messages('secret')).toEqual(['ok: it is that of the other servers']);
   expect(messages('clocks')).toEqual([expect.stringMatching(/^ok: that of this machine .* differ by \d+ ms$/)]);
   expect(messages('database')).toEqual([expect.stringMatching(/^ok: schema \d+, .*, every page is sound$/)]);
   expect(of('backup')).toEqual([]);
   // The second server has the file from before the rotation.
-  const [stale] = (await outcomes(b)).of('same secret');
-  expect(stale).toMatchObject({ state: 'warning', message: expect.stringContaining('accepted until ') });
+  const stale = await outcomes(b);
+  expect(stale.of('secret')).toEqual([
+    {
+      of: 'secret',
+      state: 'warning',
+      message: expect.stringMatching(/^it was rotated on another server, and is accepted until \S+Z$/),
+      hint: expect.stringMatching(/Copy the file "secret" \(mode 600\) .* A running server reads it at once\.$/),
+    },
+  ]);
+  expect(JSON.stringify(stale.checks)).not.toContain('secret rotate');
+  // A data folder whose secret is gone.
+  mkdirSync(at('lost'), { mode: 0o700 });
+  copyFileSync(join(a, 'mirror.sqlite'), at('lost', 'mirror.sqlite'));
+  const [lost] = (await outcomes(at('lost'))).of('secret');
+  expect(lost).toMatchObject({ state: 'failure', message: 'it is missing, and the other servers have one' });
 });
 
 testWithPostgres('ingest of a file again stores nothing, and says so', async () => {
