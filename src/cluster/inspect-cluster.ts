@@ -1,8 +1,11 @@
 import { readHead } from './cluster-schema.ts';
 import { type SharedFile, standingOf } from './cluster-secret.ts';
+import { isPrimary, timelineOf } from './find-primary.ts';
 import { engineUrl, REPLICA_SEEN_MS, type StoreLogin } from './join-cluster.ts';
 import { LEAD } from './leadership.ts';
 import { openEngine } from './postgres-engine.ts';
+import { PostgresSession } from './postgres-session.ts';
+import type { StoreUrl } from './store-url.ts';
 
 /** A server as the database knows it. */
 export interface SeenReplica {
@@ -17,6 +20,12 @@ export interface SeenReplica {
   readonly isSeen: boolean;
 }
 
+/** A host of the URL that is a primary beside the one that the servers use. */
+export interface OtherPrimary {
+  readonly host: string;
+  readonly timeline: number;
+}
+
 /** What the database of a cluster says about the cluster and about files of this server. */
 export type ClusterReport = Awaited<ReturnType<typeof inspectCluster>>;
 
@@ -25,14 +34,16 @@ export type OwnFiles = Partial<Readonly<Record<SharedFile, Uint8Array | undefine
 
 /** Asks the database of a cluster, and changes nothing. Rejects with `OperatorError`. */
 export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
-  const engine = openEngine(engineUrl(login), { replica: 'check' });
+  const url = engineUrl(login);
+  const engine = openEngine(url, { replica: 'check' });
   try {
     // Opens the connection, whose time is not a difference of clocks.
     const head = await engine.transaction(readHead, { readOnly: true });
-    return await engine.transaction(
+    const report = await engine.transaction(
       async (sql) => {
         const askedMs = Date.now();
-        const [{ now_ms }] = await sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`;
+        const [{ now_ms, started }] = await sql`
+          select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms, pg_postmaster_start_time()::text as started`;
         const clockMs = (askedMs + Date.now()) / 2 - now_ms;
         const rows: ReplicaRow[] = await sql`
           select name, version, ready, (extract(epoch from clock_timestamp() - seen) * 1000)::float8 as since_seen_ms,
@@ -48,6 +59,7 @@ export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
           head,
           host: engine.state.host ?? '',
           timeline: engine.state.timeline ?? 0,
+          started: started as string,
           clockMs,
           replicas: rows.map(replicaOf),
           leader: lease?.name as string | undefined,
@@ -56,9 +68,40 @@ export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
       },
       { readOnly: true },
     );
+    return { ...report, otherPrimaries: await findOtherPrimaries(url, report) };
   } finally {
     await engine.close();
   }
+}
+
+const SESSION = { application: 'zomma/check', connectMs: 2_000, leastVersion: 0 };
+
+/** Asks the other hosts whether they are primaries, too. An old primary that was started again after a promotion is one. */
+async function findOtherPrimaries(
+  url: StoreUrl,
+  { host, started }: { readonly host: string; readonly started: string },
+): Promise<OtherPrimary[]> {
+  const asked = url.hosts
+    .filter(({ text }) => text !== host)
+    .map(async (each) => {
+      const session = await PostgresSession.open(url, each, SESSION).catch(() => undefined);
+      if (session === undefined) return [];
+      try {
+        if (!isPrimary(session)) return [];
+        const other = await session.transaction(
+          async (sql) => (await sql`select pg_postmaster_start_time()::text as started`)[0].started as string,
+          { deadlineMs: SESSION.connectMs, readOnly: true },
+        );
+        // Two names can be of one server.
+        return other === started ? [] : [{ host: each.text, timeline: timelineOf(session) }];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      } finally {
+        session.close();
+      }
+    });
+  return (await Promise.all(asked)).flat();
 }
 
 interface ReplicaRow {

@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSecret } from '../access/secret.ts';
 import type { SharedFile } from '../cluster/cluster-secret.ts';
-import { type ClusterReport, inspectCluster, type OwnFiles, type SeenReplica } from '../cluster/inspect-cluster.ts';
+import {
+  type ClusterReport,
+  inspectCluster,
+  type OtherPrimary,
+  type OwnFiles,
+  type SeenReplica,
+} from '../cluster/inspect-cluster.ts';
 import { CLOCK_MS_MAX } from '../cluster/join-cluster.ts';
 import { cleanLine } from '../core/clean-text.ts';
 import { authorityPath } from '../http/internal-tls.ts';
@@ -36,6 +42,7 @@ export async function* checkCluster(settings: SettingValues): AsyncGenerator<Che
     return;
   }
   yield primary(report);
+  for (const each of report.otherPrimaries) yield otherPrimary(report, each);
   yield graded(
     'leader',
     report.leader !== undefined,
@@ -62,6 +69,16 @@ function primary({ host, timeline, head }: ClusterReport): CheckOutcome {
     head.schema >= SCHEMA,
     `${host}, timeline ${timeline}, schema ${head.schema}, for programs with a schema from ${head.leastReader} on`,
     `This program has schema ${SCHEMA}. A server of this version upgrades the tables when it starts.`,
+  );
+}
+
+function otherPrimary({ host, timeline }: ClusterReport, other: OtherPrimary): CheckOutcome {
+  const [newer, older] = other.timeline > timeline ? [other.host, host] : [host, other.host];
+  return graded(
+    'primary',
+    false,
+    `${other.host} is a primary, too, with timeline ${other.timeline}: what is written there, the others do not have`,
+    `The servers use the newest timeline. Stop ${older}, and make it a standby of ${newer} (pg_rewind, or a new pg_basebackup).`,
   );
 }
 
