@@ -4,7 +4,7 @@ import { isPrimary, timelineOf } from './find-primary.ts';
 import { engineUrl, REPLICA_SEEN_MS, type StoreLogin } from './join-cluster.ts';
 import { LEAD } from './leadership.ts';
 import { openEngine } from './postgres-engine.ts';
-import { PostgresSession } from './postgres-session.ts';
+import { PostgresSession, type Transaction } from './postgres-session.ts';
 import type { StoreUrl } from './store-url.ts';
 
 /** A server as the database knows it. */
@@ -63,6 +63,7 @@ export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
           clockMs,
           replicas: rows.map(replicaOf),
           leader: lease?.name as string | undefined,
+          awaitedStandby: await findAwaitedStandby(sql),
           standings,
         };
       },
@@ -72,6 +73,25 @@ export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
   } finally {
     await engine.close();
   }
+}
+
+/** A standby that is attached confirms a commit sooner, even over a slow network, ms. */
+const COMMIT_MS_MAX = 2_000;
+
+/**
+ * Returns the names of the synchronous standbys if every commit waits for one that is away, or undefined. Everybody may see how many standbys
+ * are attached, and each role may see for what its own sessions wait.
+ */
+async function findAwaitedStandby(sql: Transaction): Promise<string | undefined> {
+  const [{ names, is_waiting }] = await sql`
+    select current_setting('synchronous_standby_names') as names,
+      exists (
+        select from pg_stat_activity
+        where wait_event = 'SyncRep' and query_start < clock_timestamp() - ${COMMIT_MS_MAX}::float8 * interval '1 millisecond'
+      ) or (
+        current_setting('synchronous_commit') not in ('off', 'local') and not exists (select from pg_stat_replication)
+      ) as is_waiting`;
+  return names !== '' && is_waiting ? names : undefined;
 }
 
 const SESSION = { application: 'zomma/check', connectMs: 2_000, leastVersion: 0 };

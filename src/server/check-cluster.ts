@@ -20,6 +20,12 @@ import { foreignSecretHint } from './stored-data.ts';
 /** The age of the oldest write that a server lacks above which it is behind, ms. Servers say every two seconds where they are. */
 const LAG_MS_MAX = 10_000;
 
+/**
+ * For what may only follow from the wait: a server that starts waits for its first write, and one of an earlier version for its lease and its
+ * heartbeat.
+ */
+const AFTER_STANDBY_HINT = 'Mend the standby first, then run the check again. Servers that run go on by themselves.';
+
 const COPY_TLS_HINT =
   'Copy the folder "tls" from the data folder of another server, without the file of the server, and start this one again.';
 
@@ -43,13 +49,17 @@ export async function* checkCluster(settings: SettingValues): AsyncGenerator<Che
   }
   yield primary(report);
   for (const each of report.otherPrimaries) yield otherPrimary(report, each);
+  const { awaitedStandby, leader } = report;
+  if (awaitedStandby !== undefined) yield absentStandby(awaitedStandby);
   yield graded(
     'leader',
-    report.leader !== undefined,
-    report.leader === undefined ? 'no server leads, so no feed runs' : `${cleanLine(report.leader)} leads`,
-    'Start a server. The log of a server that cannot lead says why (lead_obstructed).',
+    leader !== undefined,
+    leader === undefined ? 'no server leads, so no feed runs' : `${cleanLine(leader)} leads`,
+    awaitedStandby === undefined
+      ? 'Start a server. The log of a server that cannot lead says why (lead_obstructed).'
+      : AFTER_STANDBY_HINT,
   );
-  for (const each of report.replicas) yield replica(each);
+  for (const each of report.replicas) yield replica(each, awaitedStandby !== undefined);
   const { secret, authority: ofTls } = report.standings;
   if ('secret' in files) yield sharedSecret(files, secret, foreignSecretHint(settings));
   if ('authority' in files) yield sharedAuthority(ofTls);
@@ -82,16 +92,31 @@ function otherPrimary({ host, timeline }: ClusterReport, other: OtherPrimary): C
   );
 }
 
-function replica({ name, version, behind, lagMs, isReady, isSeen, sinceSeenMs }: SeenReplica): CheckOutcome {
+function absentStandby(names: string): CheckOutcome {
+  return graded(
+    'standby',
+    false,
+    `nothing can be stored, because the primary waits for a synchronous standby (${cleanLine(names)})`,
+    'Attach the standby, or do without it, on the primary: `alter system reset synchronous_standby_names; select pg_reload_conf();`.',
+    'failure',
+  );
+}
+
+function replica(
+  { name, version, behind, lagMs, isReady, isSeen, sinceSeenMs }: SeenReplica,
+  isBlocked: boolean,
+): CheckOutcome {
   const lag = behind === 0 ? 'has all writes' : `${behind} writes behind, the oldest ${seconds(lagMs)} ago`;
   const state = isReady ? lag : 'does not have all data yet';
   return graded(
     'replica',
     isSeen && isReady && lagMs <= LAG_MS_MAX,
     `${cleanLine(name)}: version ${cleanLine(version)}, ${state}, seen ${seconds(sinceSeenMs)} ago`,
-    isSeen
-      ? 'Look at the log of the server, and at the disk of its data folder.'
-      : 'The server has crashed, or cannot reach the database. Start it again.',
+    isBlocked
+      ? AFTER_STANDBY_HINT
+      : isSeen
+        ? 'Look at the log of the server, and at the disk of its data folder.'
+        : 'The server has crashed, or cannot reach the database. Start it again.',
   );
 }
 
