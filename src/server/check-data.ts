@@ -100,7 +100,7 @@ function* database(store: Store, { settings, isThorough, onProgress }: CheckOpti
 /** Lists damaged snapshots. Only a thorough check reads all of the snapshots. */
 function snapshots(
   store: Store,
-  { isThorough, onProgress, mending }: Omit<CheckOptions, 'settings' | 'nowMs'> & { readonly mending: string },
+  { isThorough, onProgress, mending }: Pick<CheckOptions, 'isThorough' | 'onProgress'> & { readonly mending: string },
 ): CheckOutcome {
   const damaged = [...store.damagedSnapshots()];
   const count = store.snapshotCount();

@@ -255,6 +255,7 @@ testWithPostgres('check examines the copy, the database, the other servers and w
   expect(messages('clocks')).toEqual([expect.stringMatching(/^ok: that of this machine .* differ by \d+ ms$/)]);
   expect(messages('database')).toEqual([expect.stringMatching(/^ok: schema \d+, .*, every page is sound$/)]);
   expect(of('backup')).toEqual([]);
+  expect(messages('feeds')).toEqual(['ok: not examined: this check has no --feed, and the server may have one']);
   // The second server has the file from before the rotation.
   const stale = await outcomes(b);
   expect(stale.of('secret')).toEqual([
