@@ -28,7 +28,7 @@ export function addCheck(program: CliCommand, ports: Ports): void {
     .json()
     .examples('zomma check --data-dir /var/lib/zomma', 'zomma check --config /etc/zomma/zomma.toml --quick --json')
     .action(async ({ quick, json }, command: CliCommand) => {
-      const { problems, count, values: settings } = await readRawSettings(command);
+      const { problems, given, values: settings } = await readRawSettings(command);
       const outcomes: CheckOutcome[] = [];
       const report = async (outcome: CheckOutcome) => {
         outcomes.push(outcome);
@@ -40,13 +40,13 @@ export function addCheck(program: CliCommand, ports: Ports): void {
       }
       for (const { message, hint } of problems) await report({ of: 'settings', state: 'failure', message, hint });
       if (outcomes.length === 0)
-        await report({ of: 'settings', state: 'ok', message: `${count} are set, the others have their defaults` });
+        await report({ of: 'settings', state: 'ok', message: `${given.size} are set, the others have their defaults` });
       const isTerminal = process.stderr.isTTY && !json;
       const onProgress = (read: number, of: number) => {
         if (isTerminal && read % PROGRESS_EVERY === 0) process.stderr.write(`\r\x1b[K${read} of ${of} snapshots read`);
         if (isTerminal && read === of) process.stderr.write('\r\x1b[K');
       };
-      const checked = { settings, nowMs: Date.now(), isThorough: !quick, onProgress };
+      const checked = { settings, given, nowMs: Date.now(), isThorough: !quick, onProgress };
       for await (const outcome of ports.check(checked)) await report(outcome);
       const worst = Math.max(...outcomes.map(({ state }) => EXIT_CODE[state]));
       if (json) await writeOut(`${shownJson({ well: worst === 0, checks: outcomes })}\n`);

@@ -52,11 +52,11 @@ export function addConfig(program: CliCommand, ports: Ports): void {
     .json()
     .examples('zomma config check --config /etc/zomma/zomma.toml', 'zomma config check && systemctl restart zomma')
     .action(async ({ json }, command: CliCommand) => {
-      const { problems: invalid, count } = await checkedSettings(command, ports);
+      const { problems: invalid, given } = await checkedSettings(command, ports);
       const problems = [...misspelledVariables(), ...invalid].map(({ message, hint }) => ({ message, hint }));
       if (problems.length > 0) process.exitCode = EXIT_CODES.setting.code;
       const words = problems.map(({ message, hint }) => `${message}\n  ${hint}\n`).join('');
-      const counts = `${count} of ${SERVER_SETTINGS.length} are set, the others have their defaults`;
+      const counts = `${given.size} of ${SERVER_SETTINGS.length} are set, the others have their defaults`;
       if (json) await writeOut(`${shownJson({ valid: problems.length === 0, problems })}\n`);
       else await writeOut(words || `The settings are valid. ${counts}.\n`);
     });

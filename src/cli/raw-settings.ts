@@ -46,7 +46,7 @@ export async function checkedSettings(command: Command, ports: Ports) {
   return { ...read, problems: [...problems, ...faults.map(({ error }) => error)] };
 }
 
-/** Reads all settings. Returns the errors, the number of given settings, and all values: an invalid setting has its default. */
+/** Reads all settings. Returns the errors, the names of the given settings, and all values: an invalid setting has its default. */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
   const collected = <T>(error: unknown): T | undefined => {
@@ -54,7 +54,7 @@ export async function readRawSettings(command: Command) {
     problems.push(error);
     return undefined;
   };
-  let count = 0;
+  const given = new Set<SettingName>();
   // If the settings file is unusable, the settings from the other sources are still checked.
   const sources: SettingSources = (await sourcesFor(command).catch(collected<SettingSources>)) ?? {
     find: () => undefined,
@@ -63,7 +63,7 @@ export async function readRawSettings(command: Command) {
     try {
       const written = writtenSetting(name, command, sources);
       if (written) {
-        count++;
+        given.add(name);
         return [name, parseWritten(name, written)];
       }
     } catch (error) {
@@ -72,5 +72,5 @@ export async function readRawSettings(command: Command) {
     const { default: text }: Setting = SETTINGS[name];
     return [name, text === undefined ? undefined : parseWritten(name, { text, origin: 'default' })];
   });
-  return { problems, count, values: Object.fromEntries(values) as SettingValues };
+  return { problems, given, values: Object.fromEntries(values) as SettingValues };
 }

@@ -57,17 +57,20 @@ async function isRegistered(sql: Transaction, file: SharedFile, content: Uint8Ar
   throw foreign(file);
 }
 
-/** Returns what the database knows of a file of this server: whether it is valid, and until when. Undefined if no server has registered one. */
+/**
+ * Returns what the database knows of a file of this server, which may lack it: whether it is valid, and until when. Undefined if no server has
+ * registered one.
+ */
 export async function standingOf(
   sql: Transaction,
   file: SharedFile,
-  content: Uint8Array,
+  content: Uint8Array | undefined,
 ): Promise<{ readonly isValid: boolean; readonly untilMs: number | null } | undefined> {
   const rows: { digest: string; is_valid: boolean; until_ms: number | null }[] = await sql`
     select digest, until is null or until > clock_timestamp() as is_valid, (extract(epoch from until) * 1000)::float8 as until_ms
     from zomma.shared_files where file = ${file}`;
   if (rows.length === 0) return undefined;
-  const own = rows.find(({ digest }) => digest === digestOf(file, content));
+  const own = content && rows.find(({ digest }) => digest === digestOf(file, content));
   return { isValid: own?.is_valid ?? false, untilMs: own?.until_ms ?? null };
 }
 

@@ -1,8 +1,11 @@
 import { readHead } from './cluster-schema.ts';
 import { type SharedFile, standingOf } from './cluster-secret.ts';
+import { isPrimary, timelineOf } from './find-primary.ts';
 import { engineUrl, REPLICA_SEEN_MS, type StoreLogin } from './join-cluster.ts';
 import { LEAD } from './leadership.ts';
 import { openEngine } from './postgres-engine.ts';
+import { PostgresSession, type Transaction } from './postgres-session.ts';
+import type { StoreUrl } from './store-url.ts';
 
 /** A server as the database knows it. */
 export interface SeenReplica {
@@ -17,19 +20,30 @@ export interface SeenReplica {
   readonly isSeen: boolean;
 }
 
+/** A host of the URL that is a primary beside the one that the servers use. */
+export interface OtherPrimary {
+  readonly host: string;
+  readonly timeline: number;
+}
+
 /** What the database of a cluster says about the cluster and about files of this server. */
 export type ClusterReport = Awaited<ReturnType<typeof inspectCluster>>;
 
-/** Asks the database of a cluster, and changes nothing. `files` are those of this server that all servers share. Rejects with `OperatorError`. */
-export async function inspectCluster(login: StoreLogin, files: Partial<Readonly<Record<SharedFile, Uint8Array>>>) {
-  const engine = openEngine(engineUrl(login), { replica: 'check' });
+/** The files of a server that all servers share. Undefined is one that the server lacks. */
+export type OwnFiles = Partial<Readonly<Record<SharedFile, Uint8Array | undefined>>>;
+
+/** Asks the database of a cluster, and changes nothing. Rejects with `OperatorError`. */
+export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
+  const url = engineUrl(login);
+  const engine = openEngine(url, { replica: 'check' });
   try {
     // Opens the connection, whose time is not a difference of clocks.
     const head = await engine.transaction(readHead, { readOnly: true });
-    return await engine.transaction(
+    const report = await engine.transaction(
       async (sql) => {
         const askedMs = Date.now();
-        const [{ now_ms }] = await sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`;
+        const [{ now_ms, started }] = await sql`
+          select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms, pg_postmaster_start_time()::text as started`;
         const clockMs = (askedMs + Date.now()) / 2 - now_ms;
         const rows: ReplicaRow[] = await sql`
           select name, version, ready, (extract(epoch from clock_timestamp() - seen) * 1000)::float8 as since_seen_ms,
@@ -39,23 +53,75 @@ export async function inspectCluster(login: StoreLogin, files: Partial<Readonly<
         const [lease] = await sql`
           select split_part(holder, ' ', 1) as name from zomma.leases where name = ${LEAD} and until > clock_timestamp()`;
         const standings: Partial<Record<SharedFile, Awaited<ReturnType<typeof standingOf>>>> = {};
-        for (const [file, content] of Object.entries(files) as [SharedFile, Uint8Array][])
+        for (const [file, content] of Object.entries(files) as [SharedFile, Uint8Array | undefined][])
           standings[file] = await standingOf(sql, file, content);
         return {
           head,
           host: engine.state.host ?? '',
           timeline: engine.state.timeline ?? 0,
+          started: started as string,
           clockMs,
           replicas: rows.map(replicaOf),
           leader: lease?.name as string | undefined,
+          awaitedStandby: await findAwaitedStandby(sql),
           standings,
         };
       },
       { readOnly: true },
     );
+    return { ...report, otherPrimaries: await findOtherPrimaries(url, report) };
   } finally {
     await engine.close();
   }
+}
+
+/** A standby that is attached confirms a commit sooner, even over a slow network, ms. */
+const COMMIT_MS_MAX = 2_000;
+
+/**
+ * Returns the names of the synchronous standbys if every commit waits for one that is away, or undefined. Everybody may see how many standbys
+ * are attached, and each role may see for what its own sessions wait.
+ */
+async function findAwaitedStandby(sql: Transaction): Promise<string | undefined> {
+  const [{ names, is_waiting }] = await sql`
+    select current_setting('synchronous_standby_names') as names,
+      exists (
+        select from pg_stat_activity
+        where wait_event = 'SyncRep' and query_start < clock_timestamp() - ${COMMIT_MS_MAX}::float8 * interval '1 millisecond'
+      ) or (
+        current_setting('synchronous_commit') not in ('off', 'local') and not exists (select from pg_stat_replication)
+      ) as is_waiting`;
+  return names !== '' && is_waiting ? names : undefined;
+}
+
+const SESSION = { application: 'zomma/check', connectMs: 2_000, leastVersion: 0 };
+
+/** Asks the other hosts whether they are primaries, too. An old primary that was started again after a promotion is one. */
+async function findOtherPrimaries(
+  url: StoreUrl,
+  { host, started }: { readonly host: string; readonly started: string },
+): Promise<OtherPrimary[]> {
+  const asked = url.hosts
+    .filter(({ text }) => text !== host)
+    .map(async (each) => {
+      const session = await PostgresSession.open(url, each, SESSION).catch(() => undefined);
+      if (session === undefined) return [];
+      try {
+        if (!isPrimary(session)) return [];
+        const other = await session.transaction(
+          async (sql) => (await sql`select pg_postmaster_start_time()::text as started`)[0].started as string,
+          { deadlineMs: SESSION.connectMs, readOnly: true },
+        );
+        // Two names can be of one server.
+        return other === started ? [] : [{ host: each.text, timeline: timelineOf(session) }];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      } finally {
+        session.close();
+      }
+    });
+  return (await Promise.all(asked)).flat();
 }
 
 interface ReplicaRow {

@@ -18,7 +18,7 @@ export type IngestLedger = KnownMarket & KnownFeeds & Ledger<IngestStore>;
 export interface AcceptResult {
   /** The delivery that was written, or the rejection that replaces the delivery. */
   readonly delivery: Delivery;
-  /** Number of prints in the delivery that were already stored. */
+  /** Number of prints, contracts, closes or dividends in the delivery that were stored before. */
   readonly known: number;
   /** Number of stored prints that the delivery corrected or canceled. */
   readonly changed?: number;
@@ -66,11 +66,9 @@ export function acceptDelivery(
       return { delivery, known: delivery.prints.length - added, changed };
     }
     case 'closes':
-      store.saveCloses(delivery.closes);
-      return { delivery, known: 0 };
+      return { delivery, known: delivery.closes.length - store.saveCloses(delivery.closes) };
     case 'dividends':
-      store.saveDividends(delivery.dividends);
-      return { delivery, known: 0 };
+      return { delivery, known: delivery.dividends.length - store.saveDividends(delivery.dividends) };
     case 'chain':
       return acceptChain(delivery, store, nowMs, rules);
     default:
@@ -118,7 +116,8 @@ function acceptChain(
   const written = isNew && { stored: { id: store.saveChain(chain), chain } };
   const listed = delivery.offered ?? chain.count + countRejectedRows(chain);
   const expected = Math.max(listed, isFresh && stored ? unsettledContracts(stored, chain.asOf) : 0);
-  return { delivery, known: 0, ...written, snapshot: { isNew, ahead: whyAhead(chain, nowMs), isFresh, expected } };
+  const known = isKnown ? chain.count : 0;
+  return { delivery, known, ...written, snapshot: { isNew, ahead: whyAhead(chain, nowMs), isFresh, expected } };
 }
 
 /** Returns whether a stored snapshot has the same quotes as a chain. */

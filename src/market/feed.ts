@@ -69,9 +69,9 @@ export interface ChainRemarks {
 export interface LoadedFile {
   readonly path: string;
   readonly rows: number;
-  /** Number of written rows: new prints, and all contracts, closes and dividends, even if a row replaced a stored row. */
+  /** Number of written rows: new prints, and the contracts, closes and dividends that are new or replace others. */
   readonly kept: number;
-  /** Number of prints whose id was already stored. */
+  /** Number of rows that were stored before: prints with the same id, and contracts, closes and dividends with the same values. */
   readonly known: number;
   /** Number of stored prints that the file corrected or canceled. */
   readonly changed: number;

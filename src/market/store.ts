@@ -179,7 +179,8 @@ export interface PrintStore {
 }
 
 export interface CloseStore {
-  saveCloses(closes: readonly Close[]): void;
+  /** Returns the number of closes that were not stored with the same values. */
+  saveCloses(closes: readonly Close[]): number;
   /** Returns the last `limit` closes up to `date`, the oldest first. For a day without one, the day's last spot up to `untilMs` counts. */
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
   /** Returns the stored closes from `fromDate` to `toDate`, the oldest close first. Never uses a spot instead of a missing close. */
@@ -189,9 +190,9 @@ export interface CloseStore {
 export interface DividendStore {
   /**
    * Stores dividends. Of several with the same ticker and ex-date, each counts from its `knownFrom` until that of the next. A dividend that
-   * repeats what was already known is not stored again.
+   * repeats what was already known is not stored again. Returns the number of the others.
    */
-  saveDividends(dividends: readonly CashDividend[]): void;
+  saveDividends(dividends: readonly CashDividend[]): number;
   /**
    * Returns the dividends of a ticker with ex-dates from `fromDate` to `toDate` as they were known at `knownAtMs`, in order of date. Leaves
    * out amounts of 0.

@@ -27,7 +27,7 @@ import type { ValuesIn } from '../settings/config.ts';
 import type { SharedStore } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
 import { openHome } from './open-home.ts';
-import { createContext, FOREIGN_SECRET_HINT, openAccess, presentSecret, readUniverse } from './stored-data.ts';
+import { createContext, foreignSecretHint, openAccess, presentSecret, readUniverse } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
@@ -76,7 +76,7 @@ export async function buildApp(
     if (cluster && simulated && store.underlyings(false).length > 0) throw mixed();
     await access.openSecret();
     await cluster?.accept('secret', presentSecret(settings.dataDir));
-    if (!access.isSecretOfMembers()) observe({ kind: 'secret_foreign', hint: FOREIGN_SECRET_HINT });
+    if (!access.isSecretOfMembers()) observe({ kind: 'secret_foreign', hint: foreignSecretHint(settings) });
   } catch (error) {
     await home.close();
     throw error;

@@ -5,6 +5,7 @@ import { formatBytes } from '../feeds/disk-space.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import { feedReport } from '../operations/feed-status.ts';
+import type { SettingValues } from '../settings/config.ts';
 import { DATABASE } from '../store/folder/backup.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import { COPY_ANEW_HINT, MIRROR } from '../store/mirror-file.ts';
@@ -15,7 +16,7 @@ import {
   createContext,
   databaseIn,
   diskUse,
-  FOREIGN_SECRET_HINT,
+  foreignSecretHint,
   hasData,
   openAccess,
   openStored,
@@ -48,7 +49,8 @@ export function* checkData(options: CheckOptions, holder: number | 'unknown' | u
   yield graded('data folder', !isOpen, folder, `Run chmod g-w ${dataDir}.`);
   const server = holder === undefined ? 'no server runs on' : `process ${holder} serves`;
   yield { of: 'server', state: 'ok', message: `${server} the data folder` };
-  yield secret(store, dataDir);
+  // `checkCluster` compares the secret with that of the other servers.
+  if (settings.store === 'sqlite') yield secret(store, settings);
   yield* database(store, options);
   yield* feeds(store, options, holder !== undefined);
   yield clock(store, options);
@@ -56,7 +58,7 @@ export function* checkData(options: CheckOptions, holder: number | 'unknown' | u
   if (settings.store === 'sqlite') yield backup(options);
 }
 
-function secret(store: Store, dataDir: string): CheckOutcome {
+function secret(store: Store, { dataDir, store: at }: SettingValues): CheckOutcome {
   const members = store.members().length;
   if (members === 0 && !existsSync(join(dataDir, 'secret')))
     return { of: 'secret', state: 'ok', message: 'none yet, and no members' };
@@ -68,7 +70,7 @@ function secret(store: Store, dataDir: string): CheckOutcome {
       'secret',
       isOwn,
       isOwn ? count : 'it gives no member the key that the member has',
-      FOREIGN_SECRET_HINT,
+      foreignSecretHint({ store: at }),
     );
   } catch (error) {
     return failureOf('secret', error);
@@ -98,7 +100,7 @@ function* database(store: Store, { settings, isThorough, onProgress }: CheckOpti
 /** Lists damaged snapshots. Only a thorough check reads all of the snapshots. */
 function snapshots(
   store: Store,
-  { isThorough, onProgress, mending }: Omit<CheckOptions, 'settings' | 'nowMs'> & { readonly mending: string },
+  { isThorough, onProgress, mending }: Pick<CheckOptions, 'isThorough' | 'onProgress'> & { readonly mending: string },
 ): CheckOutcome {
   const damaged = [...store.damagedSnapshots()];
   const count = store.snapshotCount();

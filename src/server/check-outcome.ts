@@ -1,5 +1,5 @@
 import { cleanLine } from '../core/clean-text.ts';
-import type { SettingValues } from '../settings/config.ts';
+import type { SettingName, SettingValues } from '../settings/config.ts';
 
 /** The outcome of one check of an installation. */
 export interface CheckOutcome {
@@ -13,6 +13,8 @@ export interface CheckOutcome {
 
 export interface CheckOptions {
   readonly settings: SettingValues;
+  /** The settings that are given to the check. The others have their defaults. */
+  readonly given: ReadonlySet<SettingName>;
   readonly nowMs: number;
   /** True if the check reads all pages of the database and the checksums of all snapshots. */
   readonly isThorough: boolean;

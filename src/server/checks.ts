@@ -32,7 +32,7 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
     yield { of: 'universe', state: 'ok', message: `${readUniverse(settings.universe).tickers.size} tickers` };
   yield* checkData({ ...options, settings: usable }, holder);
   if (settings.store !== 'sqlite') yield* (await import('./check-cluster.ts')).checkCluster(settings);
-  if (isWell('feeds')) yield { of: 'feeds', state: 'ok', message: `--feed ${settings.feed}` };
+  if (isWell('feeds')) yield { of: 'feeds', state: 'ok', message: feedOf(options, holder !== undefined) };
   if (isWell('certificate')) yield await certificate(options);
   for (const { of, error } of faults) yield failureOf(of, error);
   if (holder === undefined) yield await port(settings);
@@ -42,6 +42,13 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   }
   yield await compiler();
   yield descriptors();
+}
+
+/** Returns the feed of these settings. A server that uses the data has settings of its own, so a default of the check says nothing about it. */
+function feedOf({ settings, given }: CheckOptions, isServed: boolean): string {
+  const isOfServer = isServed || settings.store !== 'sqlite';
+  if (given.has('feed') || !isOfServer) return `--feed ${settings.feed}`;
+  return 'not examined: this check has no --feed, and the server may have one';
 }
 
 async function certificate({ settings, nowMs }: CheckOptions): Promise<CheckOutcome> {

@@ -263,8 +263,14 @@ export function openAccess(
   });
 }
 
-export const FOREIGN_SECRET_HINT =
-  'All keys work, but `my-key` refuses every member. Restore the file "secret", or run `zomma secret rotate`, which gives every member a new key.';
+/** Returns what to do about a secret that is not that of the members. Servers that share a database have the right one on another machine. */
+export function foreignSecretHint({ store }: Pick<DataPlace, 'store'>): string {
+  const action =
+    store === 'sqlite'
+      ? 'Restore the file "secret", or run `zomma secret rotate`, which gives every member a new key.'
+      : 'Copy the file "secret" (mode 600) from the data folder of the server where it was rotated. A running server reads it at once.';
+  return `All keys work, but \`my-key\` refuses every member. ${action}`;
+}
 
 /** Reads the secret of a data folder, which must exist. Throws an `OperatorError` that names the fault. Does not create a database. */
 export function readSecret(store: KnownMembers, dataDir: string): Uint8Array {

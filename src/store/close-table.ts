@@ -10,7 +10,7 @@ type CloseRow = Pick<Close, 'date' | 'close' | 'volume'>;
 export function closeTable(db: Database): CloseStore {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
-     ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,
+     ON CONFLICT DO UPDATE SET close = $close, volume = $volume WHERE (close, volume) IS NOT ($close, $volume)`,
   );
   // If there are `limit` official closes, reads only the snapshots after the oldest of these closes. The query uses the index to step back
   // from day to day. The query's time therefore grows with the number of days, not of snapshots.
@@ -37,9 +37,10 @@ export function closeTable(db: Database): CloseStore {
     'SELECT date, close, volume FROM closes WHERE simulated = ? AND ticker = ? AND date BETWEEN ? AND ? ORDER BY date',
   );
 
-  const save = db.transaction((closes: readonly Close[]) => {
-    for (const close of closes) upsert.run({ ...close, simulated: Number(close.simulated) });
-  });
+  const save = db.transaction(
+    (closes: readonly Close[]) =>
+      closes.filter((close) => upsert.run({ ...close, simulated: Number(close.simulated) }).changes > 0).length,
+  );
 
   return {
     saveCloses: (closes) => save.immediate(closes),
@@ -75,9 +76,10 @@ export function dividendTable(db: Database): DividendStore {
        WHERE simulated = ? AND ticker = ? AND ex_date BETWEEN ? AND ? AND known_from <= ? GROUP BY ex_date
      ) WHERE amount > 0 ORDER BY exDate`,
   );
-  const save = db.transaction((dividends: readonly CashDividend[]) => {
-    for (const dividend of dividends) upsert.run({ ...dividend, simulated: Number(dividend.simulated) });
-  });
+  const save = db.transaction(
+    (dividends: readonly CashDividend[]) =>
+      dividends.filter((each) => upsert.run({ ...each, simulated: Number(each.simulated) }).changes > 0).length,
+  );
   return {
     saveDividends: (dividends) => save.immediate(dividends),
     dividends: (ticker, fromDate, toDate, simulated, knownAtMs) =>

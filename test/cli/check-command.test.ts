@@ -59,6 +59,13 @@ test('a sound installation is well, with and without a server, and the check wri
   expect(served.checks.find(({ of }) => of === 'server')!.message).toBe(`process ${server.pid} serves the data folder`);
   expect(served.checks.find(({ of }) => of === 'feed')!.message).toContain('simulated is ok');
   expect([served.unwell, served.code]).toEqual([[], 0]);
+  // The check has settings of its own. Its default says nothing about the server.
+  const feedsOf = ({ checks }: typeof served) => checks.find(({ of }) => of === 'feeds')!.message;
+  expect([idle, served, await check(['--feed', 'simulated'])].map(feedsOf)).toEqual([
+    '--feed simulated',
+    'not examined: this check has no --feed, and the server may have one',
+    '--feed simulated',
+  ]);
 });
 
 test.each<[string, prepare: () => unknown, env: Record<string, string>, outcome: RegExp]>([

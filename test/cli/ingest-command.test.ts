@@ -133,6 +133,10 @@ test('loads tapes, chains, closes and dividends from a folder by their content, 
   const args = ['call', 'get_whale_prints', '{"ticker":"TEST","target_expiry":"2026-09-18"}', '--data-dir', dataDir];
   const answer = JSON.parse((await run(PROGRAM, args)).stdout);
   expect(answer.call_fiat_paid).toBe(2 * 2.5 * 500 * 100);
+  expect(await ingestJson(path('in'))).toMatchObject({ rows: 23, kept: 0, known: 23, refused: 0 });
+  writeFileSync(path('in/closes.csv'), 'date,ticker,close\n2026-08-20,TEST,101\n2026-08-19,TEST,100\n');
+  const corrected = await ingestJson(path('in'));
+  expect(corrected, 'a corrected close and a new one are stored').toMatchObject({ kept: 2, known: 22 });
 });
 
 test('a mapping for a folder leaves the files of others to their own readers, and names the files that nothing fits', async () => {

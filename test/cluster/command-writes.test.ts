@@ -251,13 +251,32 @@ testWithPostgres('check examines the copy, the database, the other servers and w
     expect.stringMatching(/^ok: a: version \S+, .*, seen \d+ s ago$/),
     expect.stringMatching(/^ok: b: version \S+, .*, seen \d+ s ago$/),
   ]);
-  expect(messages('same secret')).toEqual(['ok: it is that of the other servers']);
+  expect(messages('secret')).toEqual(['ok: it is that of the other servers']);
   expect(messages('clocks')).toEqual([expect.stringMatching(/^ok: that of this machine .* differ by \d+ ms$/)]);
   expect(messages('database')).toEqual([expect.stringMatching(/^ok: schema \d+, .*, every page is sound$/)]);
   expect(of('backup')).toEqual([]);
+  expect(messages('feeds')).toEqual(['ok: not examined: this check has no --feed, and the server may have one']);
   // The second server has the file from before the rotation.
-  const [stale] = (await outcomes(b)).of('same secret');
-  expect(stale).toMatchObject({ state: 'warning', message: expect.stringContaining('accepted until ') });
+  const stale = await outcomes(b);
+  expect(stale.of('secret')).toEqual([
+    {
+      of: 'secret',
+      state: 'warning',
+      message: expect.stringMatching(/^it was rotated on another server, and is accepted until \S+Z$/),
+      hint: expect.stringMatching(/Copy the file "secret" \(mode 600\) .* A running server reads it at once\.$/),
+    },
+  ]);
+  expect(JSON.stringify(stale.checks)).not.toContain('secret rotate');
+  // A data folder whose secret is gone.
+  mkdirSync(at('lost'), { mode: 0o700 });
+  copyFileSync(join(a, 'mirror.sqlite'), at('lost', 'mirror.sqlite'));
+  const [lost] = (await outcomes(at('lost'))).of('secret');
+  expect(lost).toMatchObject({ state: 'failure', message: 'it is missing, and the other servers have one' });
+});
+
+testWithPostgres('ingest of a file again stores nothing, and says so', async () => {
+  const { stdout } = await users.command(a, ['ingest', at('test.csv')]);
+  expect(stdout).toContain('18 rows: 0 stored, 18 already known, 0 rejected\n');
 });
 
 testWithPostgres('ingest makes a folder and its copy', async () => {

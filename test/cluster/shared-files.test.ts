@@ -77,6 +77,13 @@ describe('a rotation of the secret', () => {
       await second.stop('SIGTERM');
       second = await users.serve(b);
       expect(await admits(fresh)).toEqual([200, 200]);
+      // The log does not tell to rotate again, which would replace all keys a second time.
+      await second.loaded;
+      const logged = second
+        .log()
+        .split('\n')
+        .find((line) => line.includes('secret_foreign'))!;
+      expect(JSON.parse(logged).hint).toContain('Copy the file "secret" (mode 600) from the data folder of the server');
       // A command there would make keys of the old secret.
       const stale = await add(b);
       expect(stale.stderr).toStartWith(
