@@ -1,6 +1,6 @@
 /**
- * Runs the tests: `bun run test [arguments of bun test]`. First it runs all files in parallel, then those that measure time, one by one. The
- * last lines name each skipped test and count the tests, from the reports of both runs. ZOMMA_TESTS_SIZE chooses the size of the slowest
+ * Runs the tests: `bun run test [arguments of bun test]`. First it runs most files in parallel, then those that measure time, one by one. The
+ * last lines name each skipped test and count the tests, from the reports of all runs. ZOMMA_TESTS_SIZE chooses the size of the slowest
  * tests (test/support/size.ts).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,14 +15,10 @@ const ROOT = join(import.meta.dir, '..');
  */
 const PARALLEL = ['--parallel=3', '--no-isolate'];
 
-/**
- * The files that measure time, or memory that depends on it, so no other test takes the processor from them; and one that requests so many
- * garbage collections that the large heap of a process of many files makes it forty times as slow.
- */
+/** The files that measure time, or memory that depends on it, so no other test takes the processor from them. */
 const TIMED = [
   'test/bench/service.test.ts',
   'test/cluster/faults.test.ts',
-  'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',
   'test/faults/large-bodies.test.ts',
   'test/faults/stopping.test.ts',
@@ -30,6 +26,12 @@ const TIMED = [
   'test/server/fill-past.test.ts',
   'test/terminal/speed.test.ts',
 ];
+
+/**
+ * The files with a process of their own, beside the parallel ones: it requests so many garbage collections that the large heap of a process of
+ * many files makes it forty times as slow.
+ */
+const APART = ['test/faults/hostile-files.test.ts'];
 
 /** The durations of the files, so that the slowest ones start first: `bun run test --update-timings` writes them. */
 const TIMINGS = 'test/timings.json';
@@ -53,11 +55,10 @@ const built = Bun.spawnSync([process.execPath, 'build.ts'], { cwd: ROOT, stdio: 
 if (built.exitCode !== 0) process.exit(built.exitCode);
 
 const reports = mkdtempSync(join(tmpdir(), 'zomma-tests-'));
-const timed = TIMED.filter(isChosen);
-const outcomes = [
-  runTests([...PARALLEL, ...TIMED.map((file) => `--path-ignore-patterns=${file}`), ...paths]),
-  ...(timed.length === 0 ? [] : [runTests(timed)]),
-];
+const [timed, apart] = [TIMED.filter(isChosen), APART.filter(isChosen)];
+const parallel = [...PARALLEL, ...[...TIMED, ...APART].map((file) => `--path-ignore-patterns=${file}`), ...paths];
+const beside = [runTests('parallel', parallel), ...(apart.length === 0 ? [] : [runTests('apart', apart)])];
+const outcomes = [...(await Promise.all(beside)), ...(timed.length === 0 ? [] : [await runTests('timed', timed)])];
 rmSync(reports, { recursive: true, force: true });
 
 const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
@@ -77,9 +78,9 @@ else {
 if (passed + failed + skipped.length === 0) console.error(`No test file has ${paths.join(' or ')} in its path.`);
 process.exit(failed === 0 && passed + skipped.length > 0 ? 0 : 1);
 
-function runTests(chosen: readonly string[]): Outcome {
-  const report = join(reports, `${chosen.length}.xml`);
-  const { exitCode } = Bun.spawnSync(
+async function runTests(name: string, chosen: readonly string[]): Promise<Outcome> {
+  const report = join(reports, `${name}.xml`);
+  const exitCode = await Bun.spawn(
     [
       ...[process.execPath, 'test', '--timeout=60000', '--pass-with-no-tests', ...options, ...chosen],
       ...['--reporter=junit', `--reporter-outfile=${report}`, `--timings=${TIMINGS}`],
@@ -89,7 +90,7 @@ function runTests(chosen: readonly string[]): Outcome {
       stdio: ['inherit', 'inherit', 'inherit'],
       env: { ...process.env, ZOMMA_TESTS_BUILT: 'true' },
     },
-  );
+  ).exited;
   const text = existsSync(report) ? readFileSync(report, 'utf8') : '';
   const count = (what: string) => Number(new RegExp(`<testsuites[^>]* ${what}="(\\d+)"`).exec(text)?.[1] ?? 0);
   const named = (result: string) =>

@@ -28,6 +28,8 @@ test('a leaked key ends with `members rekey`, in the running server and in its s
     const ask = async (key: string) => (await get('/api/v1/account', key)).status;
     const stream = await get('/api/v1/stream/gex/SPY', leaked);
     const ended = stream.text();
+    // The command can end before the first of the requests below is answered.
+    expect(await ask(leaked)).toBe(200);
     let returnedAt = 0;
     const rekeyed = run(PROGRAM, ['members', 'rekey', '--uuid', uuidOf(1), '--json', '--data-dir', folder]).then(
       async ({ stdout }) => {
@@ -38,7 +40,6 @@ test('a leaked key ends with `members rekey`, in the running server and in its s
     );
     const answers = await askedDuring(() => Promise.all([ask(leaked), ask(other)]), rekeyed);
     expect(answers.map(({ answer }) => answer[1])).toEqual(answers.map(() => 200));
-    expect(answers[0]!.answer[0]).toBe(200);
     const late = answers.filter(({ askedAt, answer }) => answer[0] === 200 && askedAt > returnedAt + 100);
     expect(late).toEqual([]);
     const { api_key } = await rekeyed;
