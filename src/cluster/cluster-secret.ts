@@ -77,8 +77,9 @@ export async function standingOf(
 /** Makes a secret the present one. The one before stays accepted for `graceMs`, so that the servers can be restarted one after another. */
 export async function replaceSecret(sql: Transaction, next: Uint8Array, graceMs: number): Promise<void> {
   await sql`
-    update zomma.shared_files set until = clock_timestamp() + ${graceMs}::float8 * interval '1 millisecond'
-    where file = 'secret' and until is null`;
+    update zomma.shared_files set until = case when until is null
+      then clock_timestamp() + ${graceMs}::float8 * interval '1 millisecond' else least(until, clock_timestamp()) end
+    where file = 'secret'`;
   await sql`
     insert into zomma.shared_files (file, digest) values ('secret', ${digestOf('secret', next)})
     on conflict (file, digest) do update set until = null`;

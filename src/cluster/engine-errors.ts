@@ -223,8 +223,18 @@ export function waitingForStandby({ host }: Pick<ErrorPlace, 'host'>, overdue: E
   return new EngineAway('standby', message, STANDBY_HINT, { outcomeUnknown, cause: overdue });
 }
 
-const STANDBY_HINT =
-  'Attach the standby, or run on the primary: alter system reset synchronous_standby_names; select pg_reload_conf();';
+/** ALTER SYSTEM does not run together with another statement, and what it sets counts more than postgresql.conf. */
+export const STANDBY_HINT = `Attach the standby, or do without it, on the primary: psql -c "alter system set synchronous_standby_names = ''" -c "select pg_reload_conf()"`;
+
+/** Returns the error of a primary in whose place another one was promoted. */
+export function replacedPrimary(host: string, timeline: number, by: number): EngineAway {
+  return new EngineAway('no-primary', replacement(host, timeline, by), REPLACED_HINT);
+}
+
+export const replacement = (host: string, timeline: number, by: number): string =>
+  `${host} has the timeline ${timeline}, which ${by} has replaced`;
+
+export const REPLACED_HINT = 'Stop the old primary, and start the one that was promoted.';
 
 /** Returns the error of a server that does not answer what takes no time. */
 export function silent({ host }: ErrorPlace, ms: number): EngineAway {

@@ -1,4 +1,4 @@
-import { EngineAway, EngineRefused } from './engine-errors.ts';
+import { EngineAway, EngineRefused, REPLACED_HINT, replacement } from './engine-errors.ts';
 import { PostgresSession, type SessionOptions } from './postgres-session.ts';
 import type { StoreHost, StoreUrl } from './store-url.ts';
 
@@ -53,7 +53,7 @@ export async function findPrimary(
     .filter((each) => !isReplaced(each, known))
     .toSorted((a, b) => timelineOf(b) - timelineOf(a))[0];
   for (const each of found) if (each instanceof PostgresSession && each !== primary) each.close();
-  if (primary === undefined) throw absenceOf(url, found, known);
+  if (primary === undefined) throw absenceOf(found, known);
   return primary;
 }
 
@@ -71,11 +71,7 @@ export function isReplaced({ role }: PostgresSession, known: KnownTimeline | und
 }
 
 /** Returns the error for hosts without a primary. What somebody has to correct is more important than what can pass by itself. */
-function absenceOf(
-  { hosts }: StoreUrl,
-  found: readonly (PostgresSession | Error | undefined)[],
-  known: KnownTimeline | undefined,
-): Error {
+function absenceOf(found: readonly (PostgresSession | Error | undefined)[], known: KnownTimeline | undefined): Error {
   const errors = found.filter((each) => each instanceof Error);
   const refusal = errors.find((each) => each instanceof EngineRefused);
   if (refusal !== undefined) return refusal;
@@ -83,17 +79,14 @@ function absenceOf(
   if (unknown !== undefined) return unknown;
   const others = found.filter((each) => each instanceof PostgresSession);
   if (others.length === 0 && errors.length === 1) return errors[0]!;
-  const stateOf = ({ role: { kind, timeline } }: PostgresSession) =>
+  const stateOf = ({ host, role: { kind, timeline } }: PostgresSession) =>
     kind === 'primary'
-      ? `has the timeline ${timeline}, which ${known?.timeline} has replaced`
-      : `is ${kind === 'standby' ? 'a standby' : 'read-only'}`;
-  const states = found.map((each, i) =>
-    each instanceof PostgresSession ? `${hosts[i]!.text} ${stateOf(each)}` : each!.message,
-  );
+      ? replacement(host.text, timeline ?? 0, known?.timeline ?? 0)
+      : `${host.text} is ${kind === 'standby' ? 'a standby' : 'read-only'}`;
+  const states = found.map((each) => (each instanceof PostgresSession ? stateOf(each) : each!.message));
   const message = `no primary among the hosts of --store: ${states.join(', ')}`;
   if (others.length === 0)
     return new EngineAway('unreachable', message, 'Start Postgres, or correct --store.', { cause: errors[0] });
-  if (others.some(isPrimary))
-    return new EngineAway('no-primary', message, 'Stop the old primary, and start the one that was promoted.');
+  if (others.some(isPrimary)) return new EngineAway('no-primary', message, REPLACED_HINT);
   return new EngineAway('no-primary', message, 'Promote a standby, or name the primary in --store, too.');
 }

@@ -1,8 +1,10 @@
+import type { MirrorPlace } from '../store/mirror.ts';
 import { readHead } from './cluster-schema.ts';
 import { type SharedFile, standingOf } from './cluster-secret.ts';
 import { isPrimary, timelineOf } from './find-primary.ts';
 import { engineUrl, REPLICA_SEEN_MS, type StoreLogin } from './join-cluster.ts';
 import { LEAD } from './leadership.ts';
+import { findMismatch } from './log-after.ts';
 import { openEngine } from './postgres-engine.ts';
 import { PostgresSession, type Transaction } from './postgres-session.ts';
 import type { StoreUrl } from './store-url.ts';
@@ -32,13 +34,19 @@ export type ClusterReport = Awaited<ReturnType<typeof inspectCluster>>;
 /** The files of a server that all servers share. Undefined is one that the server lacks. */
 export type OwnFiles = Partial<Readonly<Record<SharedFile, Uint8Array | undefined>>>;
 
-/** Asks the database of a cluster, and changes nothing. Rejects with `OperatorError`. */
-export async function inspectCluster(login: StoreLogin, files: OwnFiles) {
+/**
+ * Asks the database of a cluster, and changes nothing. `copy` is the place of the copy in the data folder. Rejects with `OperatorError`, also if
+ * the copy is of after a promotion, and only the primary of before is there.
+ */
+export async function inspectCluster(login: StoreLogin, files: OwnFiles, copy: MirrorPlace | undefined) {
   const url = engineUrl(login);
   const engine = openEngine(url, { replica: 'check' });
   try {
     // Opens the connection, whose time is not a difference of clocks.
     const head = await engine.transaction(readHead, { readOnly: true });
+    const mismatch =
+      copy && (await engine.transaction((sql, timeline) => findMismatch(sql, copy, timeline), { readOnly: true }));
+    if (mismatch?.kind === 'replaced') engine.outdate(mismatch.by);
     const report = await engine.transaction(
       async (sql) => {
         const askedMs = Date.now();

@@ -12,18 +12,23 @@ export type ReadAfter =
   /** The log is another one: somebody has restored a backup of the database, or made it anew. */
   | { readonly kind: 'foreign' }
   /** The log is of before a promotion, and lacks the place, which is of after it. */
-  | { readonly kind: 'replaced'; readonly by: KnownTimeline }
+  | { readonly kind: 'replaced'; readonly timeline: number; readonly by: KnownTimeline }
   /** The log no longer has all changes since the place. */
   | { readonly kind: 'gone' }
   /** The log never had the place: a fail-over has lost it. */
   | { readonly kind: 'lost' };
 
 /** Reads what the log has after the place of a mirror. */
-export async function readAfter(
+export async function readAfter(sql: Transaction, at: MirrorPlace, timeline: number): Promise<ReadAfter> {
+  return (await findMismatch(sql, at, timeline)) ?? { kind: 'read', step: await readLog(sql, at.place) };
+}
+
+/** Returns why a mirror cannot go on from its place, or undefined. */
+export async function findMismatch(
   sql: Transaction,
   { cluster, place }: MirrorPlace,
   timeline: number,
-): Promise<ReadAfter> {
+): Promise<Exclude<ReadAfter, { kind: 'read' }> | undefined> {
   const [{ id, is_there, kept_from }] = await sql.unsafe(
     `select ${CLUSTER_ID} as id, exists (select 1 from zomma.appends where place = $1) as is_there, kept_from::float8 as kept_from
        from zomma.cluster`,
@@ -33,9 +38,9 @@ export async function readAfter(
   if (place < kept_from) return { kind: 'gone' };
   if (place > 0 && !is_there) {
     const by = { system: cluster.split('/')[1]!, timeline: Math.floor(place / TIMELINE_PLACES) };
-    return timeline < by.timeline ? { kind: 'replaced', by } : { kind: 'lost' };
+    return timeline < by.timeline ? { kind: 'replaced', timeline, by } : { kind: 'lost' };
   }
-  return { kind: 'read', step: await readLog(sql, place) };
+  return undefined;
 }
 
 const PLACES_AT_ONCE = 1_024;

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun';
 import { withinMs } from '../core/within-ms.ts';
 import { BellListener } from './bell-listener.ts';
-import { EngineAway, LATER_HINT, START_HINT, seconds, waitingForStandby } from './engine-errors.ts';
+import { EngineAway, LATER_HINT, replacedPrimary, START_HINT, seconds, waitingForStandby } from './engine-errors.ts';
 import { findPrimary, isPrimary, isReplaced, type KnownTimeline, timelineOf } from './find-primary.ts';
 import {
   openClient,
@@ -172,7 +172,7 @@ class PostgresEngine implements Engine {
     this.#known = known;
     const primary = this.#primary;
     if (primary?.system === known.system && primary.timeline < known.timeline)
-      this.#drop(new EngineAway('no-primary', `${primary.host.text} is no longer the primary`, LATER_HINT));
+      this.#drop(replacedPrimary(primary.host.text, primary.timeline, known.timeline));
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import type { StoredCell } from '../store/mirrored-tables.ts';
 import type { SharedStore, Store } from '../store/sqlite.ts';
 import { appendChanges, EVERYTHING, headPlace, placeOf, sequencesIn, TIMELINE_PLACES } from './change-log.ts';
 import { APPEND_LOCK, readHead, requireFilled } from './cluster-schema.ts';
-import { EngineAway } from './engine-errors.ts';
+import { EngineAway, replacedPrimary } from './engine-errors.ts';
 import { type HeldLease, requireLease } from './lease.ts';
 import { lastKnownPlace, readAfter, rowsAgain } from './log-after.ts';
 import type { Engine } from './postgres-engine.ts';
@@ -82,8 +82,9 @@ export async function openReplica({
       ...{ readOnly: true, isolation: 'repeatable read', deadlineMs: READ_MS },
     });
     if (read.kind !== 'replaced') return read;
+    const { host } = engine.state;
     engine.outdate(read.by);
-    throw changed();
+    throw replacedPrimary(host ?? 'the primary', read.timeline, read.by.timeline);
   };
 
   const opened = mirror.place();
@@ -236,6 +237,8 @@ export async function openReplica({
         });
       } catch (error) {
         if (!(error instanceof EngineAway) || performance.now() > untilMs || abort.signal.aborted) throw error;
+        // The other transaction waits as well, and nobody knows for how long.
+        if (error.reason === 'standby') throw error;
         await Bun.sleep(OUTCOME_PAUSE_MS);
       }
     }

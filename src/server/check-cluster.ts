@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSecret } from '../access/secret.ts';
 import type { SharedFile } from '../cluster/cluster-secret.ts';
+import { STANDBY_HINT } from '../cluster/engine-errors.ts';
 import {
   type ClusterReport,
   inspectCluster,
@@ -14,6 +15,7 @@ import { cleanLine } from '../core/clean-text.ts';
 import { authorityPath } from '../http/internal-tls.ts';
 import type { SettingValues } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
+import { MIRROR, placeOfMirror } from '../store/mirror-file.ts';
 import { type CheckOutcome, failureOf, graded, isoTime } from './check-outcome.ts';
 import { foreignSecretHint } from './stored-data.ts';
 
@@ -42,7 +44,7 @@ export async function* checkCluster(settings: SettingValues): AsyncGenerator<Che
   }
   let report: ClusterReport;
   try {
-    report = await inspectCluster(settings, files);
+    report = await inspectCluster(settings, files, placeOfMirror(join(dataDir, MIRROR)));
   } catch (error) {
     yield failureOf('primary', error);
     return;
@@ -97,7 +99,7 @@ function absentStandby(names: string): CheckOutcome {
     'standby',
     false,
     `nothing can be stored, because the primary waits for a synchronous standby (${cleanLine(names)})`,
-    'Attach the standby, or do without it, on the primary: `alter system reset synchronous_standby_names; select pg_reload_conf();`.',
+    STANDBY_HINT,
     'failure',
   );
 }

@@ -1,7 +1,9 @@
 import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
 import { errorCode, OperatorError } from '../core/errors.ts';
 import { SCHEMA } from './folder/upgrade.ts';
 import { schemaOf } from './migrations.ts';
+import type { MirrorPlace } from './mirror.ts';
 import { openToRead } from './read-only.ts';
 
 /** The name of the mirror in the data folder. It can be removed while no server runs: the next one fills it again. */
@@ -43,6 +45,21 @@ export function checkpointMirror(path: string): void {
     db.run('PRAGMA wal_checkpoint(TRUNCATE)');
   } finally {
     db.close(true);
+  }
+}
+
+/** Returns the place of a mirror in the log. Undefined if there is no mirror that can be read, or if it has no place yet. */
+export function placeOfMirror(path: string): MirrorPlace | undefined {
+  if (!existsSync(path)) return undefined;
+  let db: Database | undefined;
+  try {
+    db = openToRead(path);
+    const row = db.query('SELECT cluster, place FROM mirror_place WHERE copied IS NULL').get();
+    return row === null ? undefined : { ...(row as Pick<MirrorPlace, 'cluster' | 'place'>), copied: null };
+  } catch {
+    return undefined;
+  } finally {
+    db?.close(true);
   }
 }
 

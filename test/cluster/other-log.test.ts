@@ -2,11 +2,13 @@ import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { openCluster } from '../../src/cluster/cluster-schema.ts';
 import { EngineAway } from '../../src/cluster/engine-errors.ts';
+import { inspectCluster } from '../../src/cluster/inspect-cluster.ts';
 import { openEngine } from '../../src/cluster/postgres-engine.ts';
 import { openReplica } from '../../src/cluster/replica.ts';
 import { openMirror } from '../../src/store/mirror.ts';
+import { placeOfMirror } from '../../src/store/mirror-file.ts';
 import { NOW_MS, rowsIn, WRITES } from '../store/every-write.ts';
-import { PostgresServer, testWithPostgres } from '../support/postgres.ts';
+import { PASSWORD, PostgresServer, testWithPostgres, USER } from '../support/postgres.ts';
 import { withFolder } from '../support/process.ts';
 import { urlOf } from '../support/rows-table.ts';
 
@@ -68,6 +70,9 @@ testWithPostgres(
       const before = rowsIn(path);
       const restarted = await awayOf(openAt(path, old, promoted));
       expect(restarted).toBeInstanceOf(EngineAway);
+      expect(restarted!.message).toContain(refused);
+      const login = { store: `postgres://${USER}@${old.address},${promoted.address}/${USER}`, storePassword: PASSWORD };
+      expect((await awayOf(inspectCluster(login, {}, placeOfMirror(path))))!.message).toContain(refused);
       expect(rowsIn(path)).toEqual(before);
 
       await promoted.resume();
