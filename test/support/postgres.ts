@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
@@ -50,13 +50,21 @@ async function runProgram(program: string, args: readonly string[]): Promise<voi
   if (code !== 0) throw new Error(`${program}: ${stderr}`);
 }
 
-/** Returns a port of loopback that is free now. */
+/** The ports below those that the kernel gives to connections, which could take a port before a server listens on it. */
+const [PORT_MIN, PORT_MAX] = [10_000, 32_000];
+
+/** Returns a port of loopback that is free now, and that no connection takes. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN));
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.on('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
 
 export interface PostgresOptions {
