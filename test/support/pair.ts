@@ -1,8 +1,8 @@
 import { expect } from 'bun:test';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { makeCertificate } from './certificate.ts';
+import { freePort } from './postgres.ts';
 import { addMember, PROGRAM, ROOT, type Run, run, type Server, startLoaded } from './process.ts';
 
 /** Two servers with the same inputs behind a proxy, as docs/scaling.md configures it. */
@@ -109,12 +109,4 @@ export async function startProxy({ program, file, checks, runs }: Proxy, at: At,
   while (child.exitCode === null && (await fetch(`${url}/health`, TRUSTED).catch(() => undefined))?.status !== 200)
     await Bun.sleep(20);
   return { url, [Symbol.asyncDispose]: stop };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
