@@ -9,8 +9,8 @@ import { SharedStoreUsers } from '../test/support/shared-store.ts';
 import { openSocketLoad, type SocketLoad } from './socket-load.ts';
 
 /**
- * Measures the processor time of a request on a server alone, and on a follower of a shared database. The servers have
- * the same files, and take turns. Usage: bun run build && ZOMMA_TESTS_BUILT=true bun bench/shared-requests.ts [ROUNDS]
+ * Measures the processor time of a request on a server alone, and on a follower of a shared database. The servers have the same files, and take
+ * turns. Usage: bun run build && ZOMMA_TESTS_BUILT=true bun bench/shared-requests.ts [ROUNDS]
  */
 const ROUNDS = Number(process.argv[2] ?? 40);
 const TURN_MS = 2_000;
@@ -47,9 +47,7 @@ function loadOn({ url }: Server, key: string): Promise<SocketLoad> {
   const { host } = new URL(url);
   const head = `Host: ${host}\r\nX-API-Key: ${key}\r\n`;
   const get = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\n${head}\r\n`);
-  const cached = TICKERS.flatMap((ticker) =>
-    ['gex', 'gex/strikes'].map((what) => get(`/api/v1/nodes/${what.replace('gex', `gex/${ticker}`)}`)),
-  );
+  const cached = TICKERS.flatMap((ticker) => ['', '/strikes'].map((view) => get(`/api/v1/nodes/gex/${ticker}${view}`)));
   const computed = Buffer.from(
     `POST /api/v1/physics/greeks HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${GREEKS.length}\r\n\r\n${GREEKS}`,
   );

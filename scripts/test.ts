@@ -28,8 +28,8 @@ const TIMED = [
 ];
 
 /**
- * The files with a process of their own, beside the parallel ones: it requests so many garbage collections that the large heap of a process of
- * many files makes it forty times as slow.
+ * The files that have a process of their own, beside the parallel ones. This one requests so many garbage collections that the large heap of a
+ * process of many files makes it forty times as slow.
  */
 const APART = ['test/faults/hostile-files.test.ts'];
 

@@ -217,10 +217,9 @@ export function overdue({ host }: ErrorPlace, deadlineMs: number, outcomeUnknown
 }
 
 /** Returns the error of a transaction that has passed its deadline because COMMIT, its own or that of another one, waits for a standby. */
-export function waitingForStandby({ host }: Pick<ErrorPlace, 'host'>, overdue: EngineAway): EngineAway {
+export function waitingForStandby(host: string, cause: EngineAway): EngineAway {
   const message = `${host} waits for a synchronous standby, which is away`;
-  const { outcomeUnknown } = overdue;
-  return new EngineAway('standby', message, STANDBY_HINT, { outcomeUnknown, cause: overdue });
+  return new EngineAway('standby', message, STANDBY_HINT, { outcomeUnknown: cause.outcomeUnknown, cause });
 }
 
 /** ALTER SYSTEM does not run together with another statement, and what it sets counts more than postgresql.conf. */

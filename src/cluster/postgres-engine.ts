@@ -160,7 +160,7 @@ class PostgresEngine implements Engine {
       select 1 as one from pg_stat_activity where usename = current_user and wait_event = 'SyncRep' limit 1`;
     const waiting = await asking?.transaction(ask, { deadlineMs: EXPLAIN_MS }).catch(() => []);
     asking?.close();
-    return waiting?.length ? waitingForStandby({ host: host.text }, error) : error;
+    return waiting?.length ? waitingForStandby(host.text, error) : error;
   }
 
   onBell(channel: string, listener: () => void): Disposable {

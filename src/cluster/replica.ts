@@ -70,6 +70,7 @@ export async function openReplica({
   let followedAt: number | undefined;
   let isComplete = false;
 
+  /** Removes all rows, so that the next steps copy them anew. */
   const empty = (reason: string): void => {
     onRefill(reason);
     mirror.clear();
